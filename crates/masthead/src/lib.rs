@@ -1,0 +1,1 @@
+//! List-Watch, exact and fast: a Kubernetes-compatible API server in one binary.

@@ -1,0 +1,2 @@
+//! List-Watch, exact and fast: a Kubernetes-compatible API server in one binary.
+fn main() {}

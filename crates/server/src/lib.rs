@@ -1,0 +1,1 @@
+//! The HTTP shell of Masthead: TLS, authentication, routes, streaming.

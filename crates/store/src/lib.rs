@@ -1,0 +1,1 @@
+//! An embedded, durable, revisioned key-value store (MVCC) with leases, compaction and snapshots.
