@@ -97,7 +97,14 @@ impl Event {
         old: Option<Arc<Object>>,
         new: Option<Arc<Object>>,
     ) -> Self {
-        Self { revision, key, new, old, gone: OnceLock::new(), frames: Mutex::new(Vec::new()) }
+        Self {
+            revision,
+            key,
+            new,
+            old,
+            gone: OnceLock::new(),
+            frames: Mutex::new(Vec::new()),
+        }
     }
 
     /// What a watcher sees that matched the object `before` and matches it `now`.
@@ -117,7 +124,10 @@ impl Event {
             return self.new.as_ref();
         }
         let old = self.old.as_ref()?;
-        Some(self.gone.get_or_init(|| Arc::new(old.at(self.revision, WatchEventType::Deleted))))
+        Some(
+            self.gone
+                .get_or_init(|| Arc::new(old.at(self.revision, WatchEventType::Deleted))),
+        )
     }
 
     /// The frame of this event for `form` and `seen`; `render` makes the JSON of another form than
@@ -143,5 +153,75 @@ impl Event {
         };
         frames.push(((form, seen), frame.clone()));
         Some(frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Comma, Encoded, Fields, Labels, Splice};
+
+    fn object(number: u64, seen: WatchEventType) -> Arc<Object> {
+        let encoded = Encoded {
+            json: Bytes::from_static(br#"{"metadata":{}}"#),
+            splice: Splice {
+                at: 13,
+                comma: Comma::None,
+            },
+            item_at: 1,
+            labels: Labels::default(),
+            fields: Fields::default(),
+        };
+        let revision = Revision::new(number).unwrap();
+        Arc::new(Object::commit(Key::new("", "a"), &encoded, revision, seen))
+    }
+
+    fn update() -> Event {
+        let (old, new) = (
+            object(3, WatchEventType::Added),
+            object(5, WatchEventType::Modified),
+        );
+        Event::new(new.revision, new.key.clone(), Some(old), Some(new))
+    }
+
+    #[test]
+    fn the_event_follows_from_matching_before_and_now() {
+        assert_eq!(Event::seen(false, false), None);
+        assert_eq!(Event::seen(false, true), Some(WatchEventType::Added));
+        assert_eq!(Event::seen(true, true), Some(WatchEventType::Modified));
+        assert_eq!(Event::seen(true, false), Some(WatchEventType::Deleted));
+    }
+
+    #[test]
+    fn frames_carry_the_new_object_or_the_old_one_at_the_new_revision() {
+        let event = update();
+        for seen in [
+            WatchEventType::Added,
+            WatchEventType::Modified,
+            WatchEventType::Deleted,
+        ] {
+            let frame = event.frame(Form::JSON, seen, |_| Bytes::new()).unwrap();
+            let json = br#"{"metadata":{"resourceVersion":"5"}}"#;
+            assert_eq!(frame, seen.frame(json), "{seen:?}");
+        }
+        let deletion = Event::new(event.revision, event.key.clone(), event.old.clone(), None);
+        assert!(deletion.object(WatchEventType::Modified).is_none());
+        assert!(deletion.object(WatchEventType::Deleted).is_some());
+    }
+
+    #[test]
+    fn a_form_is_rendered_once_for_each_type() {
+        let event = update();
+        let mut renderings = 0;
+        for _ in 0..3 {
+            for seen in [WatchEventType::Added, WatchEventType::Modified] {
+                let frame = event.frame(Form(1), seen, |_| {
+                    renderings += 1;
+                    Bytes::from_static(b"{}")
+                });
+                assert_eq!(frame, Some(seen.frame(b"{}")));
+            }
+        }
+        assert_eq!(renderings, 2);
     }
 }

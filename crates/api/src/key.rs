@@ -34,7 +34,9 @@ impl Key {
 
     /// The namespace, empty for cluster scope.
     pub fn namespace(&self) -> &str {
-        self.0.split_once('/').map_or("", |(namespace, _)| namespace)
+        self.0
+            .split_once('/')
+            .map_or("", |(namespace, _)| namespace)
     }
 
     /// The name.
@@ -58,5 +60,22 @@ impl fmt::Debug for Key {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_taken_apart_as_they_were_made() {
+        for (namespace, name, text) in [("ns", "a", "ns/a"), ("", "a", "a")] {
+            let key = Key::new(namespace, name);
+            assert_eq!(
+                (key.namespace(), key.name(), key.as_str()),
+                (namespace, name, text)
+            );
+            assert_eq!(Key::from_text(text), key);
+        }
     }
 }

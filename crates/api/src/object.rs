@@ -67,14 +67,18 @@ impl Labels {
 
     /// All pairs, ordered by key.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(key, value)| (key.as_ref(), value.as_ref()))
+        self.0
+            .iter()
+            .map(|(key, value)| (key.as_ref(), value.as_ref()))
     }
 }
 
 impl<K: Into<Box<str>>, V: Into<Box<str>>> FromIterator<(K, V)> for Labels {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
-        let mut pairs: Vec<(Box<str>, Box<str>)> =
-            pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        let mut pairs: Vec<(Box<str>, Box<str>)> = pairs
+            .into_iter()
+            .map(|(key, value)| (key.into(), value.into()))
+            .collect();
         pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
         pairs.dedup_by(|(a, _), (b, _)| a == b);
         Self(pairs.into())
@@ -88,7 +92,10 @@ pub struct Fields(pub Box<[(&'static str, Box<str>)]>);
 impl Fields {
     /// The value at `path`, empty where the object has none.
     pub fn get(&self, path: &str) -> &str {
-        self.0.iter().find(|(p, _)| *p == path).map_or("", |(_, value)| value)
+        self.0
+            .iter()
+            .find(|(p, _)| *p == path)
+            .map_or("", |(_, value)| value)
     }
 }
 
@@ -172,7 +179,9 @@ impl Object {
 
     /// The whole object, compact JSON.
     pub fn json(&self) -> &[u8] {
-        self.frame.get(self.json_at..self.frame.len() - 2).unwrap_or_default()
+        self.frame
+            .get(self.json_at..self.frame.len() - 2)
+            .unwrap_or_default()
     }
 
     /// The whole object, compact JSON, sharing this object's memory.
@@ -189,5 +198,81 @@ impl Object {
     /// The watch frame that announced this object's commit, with its line feed.
     pub fn frame(&self) -> &Bytes {
         &self.frame
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded(json: &'static str, at: usize, comma: Comma) -> Encoded {
+        Encoded {
+            json: Bytes::from_static(json.as_bytes()),
+            splice: Splice { at, comma },
+            item_at: json.find("\"metadata\"").unwrap_or(1),
+            labels: Labels::default(),
+            fields: Fields::default(),
+        }
+    }
+
+    fn revision(number: u64) -> Revision {
+        Revision::new(number).unwrap()
+    }
+
+    #[test]
+    fn the_version_is_spliced_in_whatever_is_around_it() {
+        for (json, at, comma, wanted) in [
+            (
+                r#"{"metadata":{}}"#,
+                13,
+                Comma::None,
+                r#"{"metadata":{"resourceVersion":"7"}}"#,
+            ),
+            (
+                r#"{"metadata":{"name":"a"}}"#,
+                23,
+                Comma::Before,
+                r#"{"metadata":{"name":"a","resourceVersion":"7"}}"#,
+            ),
+            (
+                r#"{"metadata":{"uid":"u"}}"#,
+                13,
+                Comma::After,
+                r#"{"metadata":{"resourceVersion":"7","uid":"u"}}"#,
+            ),
+        ] {
+            let made = encoded(json, at, comma);
+            let key = Key::new("", "a");
+            let object = Object::commit(key, &made, revision(7), WatchEventType::Added);
+            assert_eq!(std::str::from_utf8(object.json()).unwrap(), wanted);
+            let frame = format!("{{\"type\":\"ADDED\",\"object\":{wanted}}}\n");
+            assert_eq!(object.frame(), frame.as_bytes());
+            assert_eq!(object.json_bytes(), wanted.as_bytes());
+        }
+    }
+
+    #[test]
+    fn the_same_content_can_stand_at_another_revision_of_any_length() {
+        let made = encoded(r#"{"kind":"P","metadata":{}}"#, 24, Comma::None);
+        let first = Object::commit(
+            Key::new("n", "a"),
+            &made,
+            revision(9),
+            WatchEventType::Added,
+        );
+        let gone = first.at(revision(1_000), WatchEventType::Deleted);
+        let json = r#"{"kind":"P","metadata":{"resourceVersion":"1000"}}"#;
+        assert_eq!(std::str::from_utf8(gone.json()).unwrap(), json);
+        assert_eq!(gone.item(), br#""metadata":{"resourceVersion":"1000"}}"#);
+        assert!(gone.frame().starts_with(WatchEventType::Deleted.head()));
+        let back = gone.at(revision(9), WatchEventType::Added);
+        assert_eq!(back.frame(), first.frame());
+    }
+
+    #[test]
+    fn labels_are_ordered_and_found_by_key() {
+        let labels: Labels = [("b", "2"), ("a", "1"), ("b", "3")].into_iter().collect();
+        assert_eq!(labels.iter().collect::<Vec<_>>(), [("a", "1"), ("b", "2")]);
+        assert_eq!((labels.get("a"), labels.get("c")), (Some("1"), None));
     }
 }

@@ -2,11 +2,17 @@
 
 mod field;
 mod label;
+mod label_parser;
 
-pub use field::{FieldRequirement, FieldSelector};
+pub use field::{FieldRequirement, FieldSelector, UnsupportedField};
 pub use label::{LabelRequirement, LabelSelector};
 
 use crate::Object;
+
+/// Longest selector that is read.
+const SELECTOR_BYTES_MAX: usize = 64 * 1024;
+/// Most requirements of one selector: each is tried on each object; a guess.
+const REQUIREMENTS_MAX: usize = 1_000;
 
 /// Everything that narrows a list or watch: scope, labels, fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,8 +30,13 @@ pub struct Selector {
 impl Selector {
     /// Does `object` belong to the selected set?
     pub fn matches(&self, object: &Object) -> bool {
-        self.namespace.as_deref().is_none_or(|namespace| object.key.namespace() == namespace)
-            && self.name.as_deref().is_none_or(|name| object.key.name() == name)
+        self.namespace
+            .as_deref()
+            .is_none_or(|namespace| object.key.namespace() == namespace)
+            && self
+                .name
+                .as_deref()
+                .is_none_or(|name| object.key.name() == name)
             && self.labels.matches(&object.labels)
             && self.fields.matches(object)
     }

@@ -1,0 +1,129 @@
+//! The end of a namespace: when it is terminating, its content is deleted, then its finalizer
+//! `kubernetes` is taken away, and with the last finalizer the namespace goes.
+//!
+//! As upstream's controller, it waits 5 s after the deletion was asked for, so that writes on
+//! their way arrive before the sweep. Content that has finalizers of its own delays the end; the
+//! sweep is tried again with growing pauses.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use masthead_api::{Key, Object, Selector};
+use masthead_objects::write::{DeleteOptions, UpdateOf, Verb};
+use masthead_watch::{Bookmarks, Delivery, InitialEnd, Polled, WatchRequest, WatchStart};
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::handle::create::Run;
+use crate::handle::delete::Deletion;
+use crate::hub::Subscription;
+
+/// Between the request to delete and the first sweep.
+const GRACE: Duration = Duration::from_secs(5);
+/// The longest pause between two sweeps.
+const PAUSE_MAX: Duration = Duration::from_secs(60);
+
+/// Sees namespaces end, for as long as the server runs.
+pub(crate) async fn run(app: Weak<App>) {
+    let ending = Arc::new(Mutex::new(BTreeSet::new()));
+    loop {
+        let Some(events) = app.upgrade().and_then(|app| subscribe(&app)) else { return };
+        while let Some(deliveries) = next(&events).await {
+            for object in deliveries.iter().filter_map(terminating) {
+                let name = object.key.name().to_owned();
+                if ending.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone()) {
+                    tokio::spawn(end(app.clone(), name, Arc::clone(&ending)));
+                }
+            }
+        }
+        // The stream ended; a new one starts from the present state, so nothing is missed.
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+fn subscribe(app: &App) -> Option<Subscription> {
+    let request = WatchRequest {
+        selector: Selector::default(),
+        start: WatchStart::State { end: InitialEnd::Silent },
+        bookmarks: Bookmarks::Off,
+        timeout: None,
+    };
+    app.hub.watch(app.namespaces().storage?, request).ok()
+}
+
+/// The next deliveries; `None` when the stream has ended.
+async fn next(events: &Subscription) -> Option<Vec<Delivery>> {
+    std::future::poll_fn(|context| {
+        let mut out = Vec::new();
+        let polled = events.poll(context, 64, &mut out);
+        match polled {
+            Polled::Pending if out.is_empty() => std::task::Poll::Pending,
+            Polled::Ended(_) if out.is_empty() => std::task::Poll::Ready(None),
+            _ => std::task::Poll::Ready(Some(out)),
+        }
+    })
+    .await
+}
+
+fn terminating(delivery: &Delivery) -> Option<&Arc<Object>> {
+    let object = match delivery {
+        Delivery::Initial(object) => object,
+        Delivery::Event { event, .. } => event.new.as_ref()?,
+        Delivery::InitialEventsEnd(_) | Delivery::Bookmark(_) => return None,
+    };
+    (object.fields.get("status.phase") == "Terminating").then_some(object)
+}
+
+async fn end(app: Weak<App>, name: String, ending: Arc<Mutex<BTreeSet<String>>>) {
+    let mut pause = GRACE;
+    loop {
+        tokio::time::sleep(pause).await;
+        let Some(app) = app.upgrade() else { break };
+        if sweep(&app, &name).await {
+            break;
+        }
+        pause = (pause * 2).min(PAUSE_MAX);
+    }
+    ending.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+}
+
+/// Deletes what is in the namespace. Answers whether the namespace itself is done with.
+async fn sweep(app: &Arc<App>, name: &str) -> bool {
+    let mut remaining = false;
+    for resource in app.catalog.storages().filter(|resource| resource.is_namespaced()) {
+        let scope = Selector { namespace: Some(name.to_owned()), ..Selector::default() };
+        let Some(storage) = resource.storage else { continue };
+        let Some(snapshot) = app.hub.snapshot(storage) else { continue };
+        let keys: Vec<Key> = snapshot.range(&scope, Bound::Unbounded).map(|o| o.key.clone()).collect();
+        for key in keys {
+            let deletion = Deletion { resource, key: key.clone(), options: DeleteOptions::default(), run: Run::ForReal };
+            if let Err(status) = deletion.run(app).await {
+                tracing::debug!(%key, message = %status.message, "not deleted yet");
+            }
+            remaining |= app.hub.get(storage, key.as_str()).is_some();
+        }
+    }
+    !remaining && finalize(app, name).await
+}
+
+/// Takes the finalizer away, and the namespace with the last one.
+async fn finalize(app: &Arc<App>, name: &str) -> bool {
+    let namespaces = app.namespaces();
+    let key = Key::new("", name);
+    let without = |old: &Value| {
+        let mut new = old.clone();
+        if let Some(list) = new.pointer_mut("/spec/finalizers").and_then(Value::as_array_mut) {
+            list.retain(|finalizer| finalizer != &json!("kubernetes"));
+        }
+        Ok(new)
+    };
+    let done = crate::handle::update::Update { resource: namespaces, key, part: (UpdateOf::Finalize, Verb::Patch), run: Run::ForReal }
+        .run(app, without)
+        .await;
+    match done {
+        Ok(_) => true,
+        Err(status) => status.code == 404,
+    }
+}

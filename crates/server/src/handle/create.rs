@@ -1,0 +1,145 @@
+//! POST: a new object.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use masthead_api::{Key, Object, Reason, Status};
+use masthead_objects::{SharedResource, encode, store_key, write};
+use serde_json::Value;
+
+use super::{store_failure, unencodable};
+use crate::app::App;
+use crate::door::{Change, Write, Written};
+
+/// Tries at a name that is free, where the server makes it up.
+const NAMES_MAX: usize = 8;
+
+/// Whether a request is carried out or only tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Run {
+    /// Carried out.
+    ForReal,
+    /// `dryRun=All`.
+    Dry,
+}
+
+/// What a write answers with.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// An object as it is stored.
+    Stored(Arc<Object>),
+    /// An object that is not stored: of a dry run, or as it was when it went away.
+    Value(Value),
+}
+
+impl Answer {
+    /// The object's JSON.
+    pub(crate) fn json(&self) -> Bytes {
+        match self {
+            Self::Stored(object) => object.json_bytes(),
+            Self::Value(value) => Bytes::from(value.to_string()),
+        }
+    }
+}
+
+/// A creation.
+pub(crate) struct Creation<'a> {
+    /// Of what.
+    pub(crate) resource: &'a SharedResource,
+    /// Where, as the path says; empty for cluster scope.
+    pub(crate) namespace: &'a str,
+    /// The object as it was sent.
+    pub(crate) object: Value,
+    /// Or only tried?
+    pub(crate) run: Run,
+}
+
+impl Creation<'_> {
+    /// Creates the object.
+    pub(crate) async fn run(self, app: &Arc<App>) -> Result<Answer, Status> {
+        let made_up = self.object.pointer("/metadata/name").is_none_or(|name| name == "");
+        for _ in 1..NAMES_MAX {
+            match self.attempt(app).await {
+                Err(status) if made_up && status.reason == Reason::ALREADY_EXISTS => {}
+                answer => return answer,
+            }
+        }
+        self.attempt(app).await
+    }
+
+    async fn attempt(&self, app: &Arc<App>) -> Result<Answer, Status> {
+        let created = write::create(
+            self.resource,
+            self.namespace,
+            self.object.clone(),
+            &app.write_context(),
+        );
+        // What is wrong with the request as such comes before what is wrong with the namespace,
+        // and that before what is wrong with the object.
+        if let Err(status) = &created
+            && status.code == 400
+        {
+            return created.map(Answer::Value);
+        }
+        let name = self.object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+        app.check_namespace(self.resource, self.namespace, name)?;
+        let object = created?;
+        let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+        let key = Key::new(self.namespace, name);
+        self.refuse_existing(app, &key)?;
+        if self.run == Run::Dry {
+            return Ok(Answer::Value(object));
+        }
+        self.commit(app, key, &object).await
+    }
+
+    async fn commit(&self, app: &Arc<App>, key: Key, object: &Value) -> Result<Answer, Status> {
+        let storage = app.storage(self.resource)?;
+        let encoded = encode(app.stored(self.resource), object).map_err(|e| unencodable(&e))?;
+        let requires = self.resource.is_namespaced().then(|| {
+            Bytes::from(store_key(app.namespaces(), "", self.namespace))
+        });
+        let write = Write {
+            storage,
+            store_key: Bytes::from(store_key(self.resource, self.namespace, key.name())),
+            key: key.clone(),
+            expected: None,
+            requires,
+            change: Change::Put(encoded),
+            ttl: ttl(app, self.resource),
+        };
+        match app.door.write(write).await.map_err(|error| store_failure(&error))? {
+            Written::Committed(event) => match &event.new {
+                Some(object) => Ok(Answer::Stored(Arc::clone(object))),
+                None => Err(Status::internal_error("a creation without an object")),
+            },
+            Written::Conflict => {
+                self.refuse_existing(app, &key)?;
+                app.check_namespace(self.resource, self.namespace, key.name())?;
+                Err(already_exists(self.resource, key.name(), None))
+            }
+        }
+    }
+
+    fn refuse_existing(&self, app: &App, key: &Key) -> Result<(), Status> {
+        match app.hub.get(app.storage(self.resource)?, key.as_str()) {
+            Some(existing) => Err(already_exists(self.resource, key.name(), Some(&existing))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn already_exists(resource: &SharedResource, name: &str, existing: Option<&Object>) -> Status {
+    let (plural, group) = (&resource.plural, &resource.group);
+    if existing.is_some_and(super::is_terminating) {
+        Status::already_exists_terminating(plural, group, name)
+    } else {
+        Status::already_exists(plural, group, name)
+    }
+}
+
+/// How long objects of this resource live, where they do not live for ever.
+pub(super) fn ttl(app: &App, resource: &SharedResource) -> Option<Duration> {
+    (resource.plural.as_ref() == "events").then_some(app.config.event_ttl)
+}

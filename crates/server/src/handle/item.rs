@@ -1,0 +1,199 @@
+//! What can be done with one object: get, put, patch, delete.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Method, Request, StatusCode};
+use hyper::body::Incoming;
+use masthead_api::{
+    Answer, Format, MediaType, PatchType, Revision, Route, Status, parse_patch_type,
+    parse_resource_version,
+};
+use masthead_objects::patch;
+use masthead_objects::write::{self, DeleteOptions, UpdateOf, Verb};
+use masthead_watch::Freshness;
+
+use super::create::Creation;
+use super::delete::{Deleted, Deletion, Fate, answers_with_object};
+use super::update::Update;
+use super::{Answered, Call, body, options};
+use crate::app::App;
+use crate::rendering::Rendering;
+use crate::respond;
+
+pub(super) async fn answer(
+    app: &Arc<App>,
+    call: &Call,
+    name: &str,
+    request: Request<Incoming>,
+) -> Answered {
+    match call.method {
+        Method::GET => {
+            call.require("get")?;
+            get(app, call, name).await
+        }
+        Method::PUT => {
+            call.require("update")?;
+            put(app, call, name, UpdateOf::Object, request).await
+        }
+        Method::PATCH => {
+            call.require("patch")?;
+            patch(app, call, name, UpdateOf::Object, request).await
+        }
+        Method::DELETE => {
+            call.require("delete")?;
+            delete(app, call, name, request).await
+        }
+        _ => Err(Status::method_not_allowed().into()),
+    }
+}
+
+/// How one object is to be written.
+pub(super) fn media(call: &Call) -> Result<MediaType, Status> {
+    call.negotiate(Answer { route: Route::Object, streaming: false, allow_transform: true })
+}
+
+/// An answer of one object.
+pub(super) fn respond(
+    app: &App,
+    call: &Call,
+    code: StatusCode,
+    json: Bytes,
+    media: MediaType,
+) -> Answered {
+    let rendering = Rendering::new(app, call, media)?;
+    let json = rendering.object(json);
+    Ok(respond::document(code, json, call.layout(media), &call.headers))
+}
+
+pub(super) async fn get(app: &Arc<App>, call: &Call, name: &str) -> Answered {
+    let media = media(call)?;
+    if call.query.boolean("export") == Some(true) {
+        let message = "the export parameter, deprecated since v1.14, is no longer supported";
+        return Err(Status::bad_request(message).into());
+    }
+    let storage = app.storage(&call.resource)?;
+    let text = call.query.get("resourceVersion").unwrap_or_default();
+    let version = parse_resource_version(text).map_err(Status::bare_500)?;
+    let freshness = Freshness::of_get((!text.is_empty()).then_some(version));
+    if let Freshness::AtLeast(revision) = freshness {
+        fresh(app, revision).await?;
+    }
+    let object = app.hub.get(storage, call.key(name).as_str());
+    let object = object.ok_or_else(|| call.not_found(name))?;
+    respond(app, call, StatusCode::OK, object.json_bytes(), media)
+}
+
+/// Waits until `revision` exists.
+pub(super) async fn fresh(app: &App, revision: Revision) -> Result<(), Status> {
+    if app.hub.head() >= revision || app.hub.reached(revision).await {
+        return Ok(());
+    }
+    Err(Status::too_large_resource_version(revision.get(), app.hub.head().get(), Some(1)))
+}
+
+pub(super) async fn put(
+    app: &Arc<App>,
+    call: &Call,
+    name: &str,
+    part: UpdateOf,
+    request: Request<Incoming>,
+) -> Answered {
+    let media = media(call)?;
+    options::check(&call.query, "UpdateOptions")?;
+    let object = body::object(app, call, request).await?;
+    write::check_address(&call.resource, &call.namespace, name, &object)?;
+    let update = Update {
+        resource: &call.resource,
+        key: call.key(name),
+        part: (part, Verb::Put),
+        run: call.run(),
+    };
+    let answer = update.run(app, |_| Ok(object.clone())).await?;
+    respond(app, call, StatusCode::OK, answer.json(), media)
+}
+
+pub(super) async fn patch(
+    app: &Arc<App>,
+    call: &Call,
+    name: &str,
+    part: UpdateOf,
+    request: Request<Incoming>,
+) -> Answered {
+    let media = media(call)?;
+    let kind = parse_patch_type(body::content_type(&call.headers), Route::Object)?;
+    options::check(&call.query, "PatchOptions")?;
+    let bytes = body::bytes(app, request).await?;
+    let patch = match kind {
+        PatchType::Apply => Bytes::from(body::yaml(&bytes)?.to_string()),
+        PatchType::Json | PatchType::Merge | PatchType::Strategic => bytes,
+    };
+    if kind == PatchType::Apply && part == UpdateOf::Object {
+        let storage = app.storage(&call.resource)?;
+        if app.hub.get(storage, call.key(name).as_str()).is_none() {
+            return apply_to_nothing(app, call, name, &patch, media).await;
+        }
+    }
+    let update = Update {
+        resource: &call.resource,
+        key: call.key(name),
+        part: (part, Verb::Patch),
+        run: call.run(),
+    };
+    let answer =
+        update.run(app, |old| patch::apply(&call.resource, kind, old, &patch)).await?;
+    respond(app, call, StatusCode::OK, answer.json(), media)
+}
+
+/// An apply patch for an object that does not exist creates it.
+async fn apply_to_nothing(
+    app: &Arc<App>,
+    call: &Call,
+    name: &str,
+    patch: &[u8],
+    media: MediaType,
+) -> Answered {
+    let object = patch::apply_to_nothing(&call.resource, patch)?;
+    write::check_address(&call.resource, &call.namespace, name, &object)?;
+    let (resource, namespace) = (&call.resource, call.namespace.as_str());
+    let answer = Creation { resource, namespace, object, run: call.run() }.run(app).await?;
+    respond(app, call, StatusCode::CREATED, answer.json(), media)
+}
+
+pub(super) async fn delete(
+    app: &Arc<App>,
+    call: &Call,
+    name: &str,
+    request: Request<Incoming>,
+) -> Answered {
+    let media = media(call)?;
+    let body = body::bytes(app, request).await?;
+    let options = DeleteOptions::decode(&body, &call.query)?;
+    let deletion =
+        Deletion { resource: &call.resource, key: call.key(name), options, run: call.run() };
+    let (json, gone) = match deletion.run(app).await? {
+        Deleted::Gone(object) => (object.json_bytes(), true),
+        Deleted::Pending(object) => (object.json_bytes(), false),
+        Deleted::Dry(object, fate) => (Bytes::from(object.to_string()), fate == Fate::Gone),
+    };
+    if gone && !answers_with_object(&call.resource) {
+        let uid = uid(&json);
+        let resource = &call.resource;
+        let status = Status::success_deleted(name, &resource.group, &resource.plural, &uid);
+        return Ok(respond::document(StatusCode::OK, status.to_json(), call.layout(media), &call.headers));
+    }
+    let code = match deletion.options.orphan_dependents {
+        Some(false) if !gone => StatusCode::ACCEPTED,
+        _ => StatusCode::OK,
+    };
+    respond(app, call, code, json, media)
+}
+
+fn uid(json: &[u8]) -> String {
+    let object: serde_json::Value = serde_json::from_slice(json).unwrap_or_default();
+    object.pointer("/metadata/uid").and_then(|uid| uid.as_str()).unwrap_or_default().to_owned()
+}
+
+/// JSON, for answers that know no transformation.
+pub(super) const JSON: MediaType =
+    MediaType { format: Format::Json, transform: masthead_api::Transform::None, pretty: false };

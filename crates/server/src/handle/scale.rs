@@ -1,0 +1,76 @@
+//! The subresource `scale`: the replicas of an object in a form that all scalable kinds share.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Method, Request, StatusCode};
+use hyper::body::Incoming;
+use masthead_api::{PatchType, Route, Status, parse_patch_type};
+use masthead_objects::patch;
+use masthead_objects::write::{self, UpdateOf, Verb};
+use serde_json::Value;
+
+use super::create::Answer;
+use super::update::Update;
+use super::{Answered, Call, body, options, subresource};
+use crate::app::App;
+
+pub(super) async fn answer(
+    app: &Arc<App>,
+    call: &Call,
+    name: &str,
+    request: Request<Incoming>,
+) -> Answered {
+    match call.method {
+        Method::GET => {
+            let object = app.hub.get(app.storage(&call.resource)?, call.key(name).as_str());
+            let object = object.ok_or_else(|| call.not_found(name))?;
+            let scale = write::scale_of(&app.value(&call.resource, &object)?);
+            subresource::other(call, StatusCode::OK, Bytes::from(scale.to_string()))
+        }
+        Method::PUT => {
+            options::check(&call.query, "UpdateOptions")?;
+            let scale = body::object(app, call, request).await?;
+            change(app, call, name, move |_| Ok(scale.clone())).await
+        }
+        Method::PATCH => {
+            let kind = parse_patch_type(body::content_type(&call.headers), Route::Object)?;
+            options::check(&call.query, "PatchOptions")?;
+            let bytes = body::bytes(app, request).await?;
+            let document = match kind {
+                PatchType::Apply => Bytes::from(body::yaml(&bytes)?.to_string()),
+                PatchType::Json | PatchType::Merge | PatchType::Strategic => bytes,
+            };
+            let resource = Arc::clone(&call.resource);
+            change(app, call, name, move |scale| patch::apply_raw(&resource, kind, scale, &document)).await
+        }
+        _ => Err(Status::method_not_allowed().into()),
+    }
+}
+
+/// Changes the object by what `change` makes of its scale.
+async fn change(
+    app: &Arc<App>,
+    call: &Call,
+    name: &str,
+    change: impl Fn(&Value) -> Result<Value, Status> + Send + Sync,
+) -> Answered {
+    let update = Update {
+        resource: &call.resource,
+        key: call.key(name),
+        part: (UpdateOf::Object, Verb::Patch),
+        run: call.run(),
+    };
+    let resource = &call.resource;
+    let answer = update
+        .run(app, |object| {
+            write::with_scale(resource, object, change(&write::scale_of(object))?)
+        })
+        .await?;
+    let object = match &answer {
+        Answer::Stored(object) => app.value(resource, object)?,
+        Answer::Value(value) => value.clone(),
+    };
+    let scale = write::scale_of(&object);
+    subresource::other(call, StatusCode::OK, Bytes::from(scale.to_string()))
+}

@@ -1,0 +1,99 @@
+//! Subresources: another door to the same object.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Method, Request, StatusCode};
+use hyper::body::Incoming;
+use masthead_api::Status;
+use masthead_objects::write::{self, UpdateOf, Verb};
+
+use super::delete::Deletion;
+use super::update::Update;
+use super::{Answered, Call, body, item, options};
+use crate::app::App;
+use crate::respond;
+
+pub(super) async fn answer(
+    app: &Arc<App>,
+    call: &Call,
+    name: &str,
+    subresource: &str,
+    request: Request<Incoming>,
+) -> Answered {
+    let Some(known) = call.resource.subresource(subresource) else {
+        return Err(Status::not_found_path().into());
+    };
+    if !call.path.extra.is_empty() && !matches!(subresource, "proxy") {
+        return Err(Status::not_found_path().into());
+    }
+    let verb = call.path.verb(call.method.as_str(), false);
+    if !known.verbs.iter().any(|offered| offered.as_ref() == verb) {
+        return Err(Status::method_not_allowed().into());
+    }
+    match (subresource, &call.method) {
+        ("scale", _) => super::scale::answer(app, call, name, request).await,
+        ("binding", &Method::POST) => bind(app, call, name, request).await,
+        ("eviction", &Method::POST) => evict(app, call, name, request).await,
+        ("status" | "finalize" | "approval" | "ephemeralcontainers" | "resize", _) => {
+            match call.method {
+                Method::GET => item::get(app, call, name).await,
+                Method::PUT => item::put(app, call, name, part(subresource), request).await,
+                Method::PATCH => item::patch(app, call, name, part(subresource), request).await,
+                _ => Err(Status::method_not_allowed().into()),
+            }
+        }
+        _ => unserved(app, call, name, subresource),
+    }
+}
+
+/// What a subresource changes.
+fn part(subresource: &str) -> UpdateOf {
+    match subresource {
+        "status" | "approval" => UpdateOf::Status,
+        "finalize" => UpdateOf::Finalize,
+        _ => UpdateOf::Object,
+    }
+}
+
+/// Subresources that need a kubelet or an issuer of tokens: there is none here.
+fn unserved(app: &App, call: &Call, name: &str, subresource: &str) -> Answered {
+    if app.hub.get(app.storage(&call.resource)?, call.key(name).as_str()).is_none() {
+        return Err(call.not_found(name).into());
+    }
+    let message = format!("{subresource} of {} is not served", call.resource.plural);
+    Err(Status::failure(501, masthead_api::Reason::NONE, message).into())
+}
+
+async fn bind(app: &Arc<App>, call: &Call, name: &str, request: Request<Incoming>) -> Answered {
+    options::check(&call.query, "CreateOptions")?;
+    let binding = body::object(app, call, request).await?;
+    let update = Update {
+        resource: &call.resource,
+        key: call.key(name),
+        part: (UpdateOf::Status, Verb::Patch),
+        run: call.run(),
+    };
+    let now = app.hub.clock().timestamp();
+    update.run(app, |pod| write::bind(pod, &binding, &now)).await?;
+    Ok(success(call))
+}
+
+async fn evict(app: &Arc<App>, call: &Call, name: &str, request: Request<Incoming>) -> Answered {
+    let eviction = body::object(app, call, request).await?;
+    let options = write::evict(name, &eviction)?;
+    let deletion =
+        Deletion { resource: &call.resource, key: call.key(name), options, run: call.run() };
+    deletion.run(app).await?;
+    Ok(success(call))
+}
+
+fn success(call: &Call) -> http::Response<crate::listen::ResponseBody> {
+    let json = Status::success(201).to_json();
+    respond::document(StatusCode::CREATED, json, call.layout(item::JSON), &call.headers)
+}
+
+/// An answer that is no object of the resource.
+pub(super) fn other(call: &Call, code: StatusCode, json: Bytes) -> Answered {
+    Ok(respond::document(code, json, call.layout(item::JSON), &call.headers))
+}

@@ -1,0 +1,100 @@
+//! PUT and PATCH: an object changes. The change is computed from the present version and committed
+//! on the condition that this is still the present version; if not, it is computed anew.
+
+use std::sync::Arc;
+
+use masthead_api::{Key, Object, Status};
+use masthead_objects::write::{self, UpdateOf, UpdateOutcome, Verb};
+use masthead_objects::{SharedResource, encode};
+use serde_json::Value;
+
+use super::create::{Answer, Run};
+use super::{store_failure, unencodable};
+use crate::app::App;
+use crate::door::{Change, Write, Written};
+
+/// Tries until a write that others keep overtaking is given up with a conflict.
+const TRIES_MAX: usize = 100;
+
+/// A change of one object.
+pub(crate) struct Update<'a> {
+    /// Of what.
+    pub(crate) resource: &'a SharedResource,
+    /// Which.
+    pub(crate) key: Key,
+    /// Which part of it, and whether it is replaced or patched.
+    pub(crate) part: (UpdateOf, Verb),
+    /// Or only tried?
+    pub(crate) run: Run,
+}
+
+impl Update<'_> {
+    /// Makes the change that `change` computes from the present object.
+    pub(crate) async fn run(
+        &self,
+        app: &Arc<App>,
+        change: impl Fn(&Value) -> Result<Value, Status> + Send + Sync,
+    ) -> Result<Answer, Status> {
+        let storage = app.storage(self.resource)?;
+        for _ in 0..TRIES_MAX {
+            let Some(old) = app.hub.get(storage, self.key.as_str()) else {
+                return Err(self.not_found());
+            };
+            let value = app.value(self.resource, &old)?;
+            let new = change(&value)?;
+            let outcome = write::update(
+                self.resource,
+                self.part,
+                &value,
+                new,
+                &app.write_context(),
+            )?;
+            let (change, answer) = match outcome {
+                UpdateOutcome::Unchanged => return Ok(Answer::Stored(old)),
+                UpdateOutcome::Write(new) => (self.put(app, &new)?, new),
+                UpdateOutcome::Remove(last) => (Change::Delete, last),
+            };
+            if self.run == Run::Dry {
+                return Ok(Answer::Value(answer));
+            }
+            let removed = matches!(change, Change::Delete);
+            match self.commit(app, &old, change).await? {
+                Some(_) if removed => return Ok(Answer::Value(answer)),
+                Some(stored) => return Ok(Answer::Stored(stored)),
+                None => {}
+            }
+        }
+        let resource = self.resource;
+        Err(Status::conflict_modified(&resource.group, &resource.plural, self.key.name()))
+    }
+
+    fn put(&self, app: &App, new: &Value) -> Result<Change, Status> {
+        encode(app.stored(self.resource), new).map(Change::Put).map_err(|e| unencodable(&e))
+    }
+
+    /// Commits `change` if `old` is still the present version; `None` if it is not.
+    async fn commit(
+        &self,
+        app: &Arc<App>,
+        old: &Object,
+        change: Change,
+    ) -> Result<Option<Arc<Object>>, Status> {
+        let write = Write {
+            storage: app.storage(self.resource)?,
+            store_key: super::store_key(self.resource, &self.key),
+            key: self.key.clone(),
+            expected: Some(old.revision),
+            requires: None,
+            change,
+            ttl: super::create::ttl(app, self.resource),
+        };
+        match app.door.write(write).await.map_err(|error| store_failure(&error))? {
+            Written::Committed(event) => Ok(event.new.clone().or_else(|| event.old.clone())),
+            Written::Conflict => Ok(None),
+        }
+    }
+
+    fn not_found(&self) -> Status {
+        Status::not_found(&self.resource.plural, &self.resource.group, self.key.name())
+    }
+}

@@ -1,0 +1,5 @@
+mod bookmarks;
+mod events;
+mod model;
+mod start;
+mod states;
