@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use masthead::{Cidr, Config, Limits, Storage, Transport};
 
 use crate::duration;
+use crate::snapshot::SnapshotCommand;
 
 /// A Kubernetes-compatible API server: List-Watch, exact and fast.
 #[derive(Debug, Parser)]
@@ -15,8 +16,8 @@ use crate::duration;
     name = "masthead",
     version,
     args_conflicts_with_subcommands = true,
-    after_help = "Without a command, `masthead` is `masthead serve`: a server on \
-                  https://127.0.0.1:6443 that keeps its objects in ./masthead-data."
+    after_help = "Without a command it serves on https://127.0.0.1:6443 and keeps its objects in \
+                  ./masthead-data."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -30,6 +31,9 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the server (the default)
     Serve(ServeArgs),
+    /// Save the objects to a file, or put them back
+    #[command(subcommand)]
+    Snapshot(SnapshotCommand),
 }
 
 /// How log lines look: for people, or one JSON object a line. The variants carry no docs, for clap
@@ -52,7 +56,7 @@ pub(crate) struct ServeArgs {
     /// Keep everything in memory instead
     #[arg(long, conflicts_with = "data_dir")]
     pub(crate) ephemeral: bool,
-    /// Where the admin's kubeconfig is written
+    /// The admin's kubeconfig
     #[arg(long, value_name = "FILE", default_value = "masthead.kubeconfig")]
     pub(crate) kubeconfig_out: PathBuf,
     /// Speak plain HTTP: tokens are readable on the way
@@ -67,25 +71,25 @@ pub(crate) struct ServeArgs {
     /// Life of Event objects
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration::parse)]
     pub(crate) event_ttl: Duration,
-    /// Least length of a watch that names none
+    /// Least length of a watch
     #[arg(long, value_name = "TIME", default_value = "1800", value_parser = duration::parse)]
     pub(crate) min_request_timeout: Duration,
     /// End of any other request
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = duration::parse)]
     pub(crate) request_timeout: Duration,
-    /// How often old revisions are dropped; 0: never
+    /// Old revisions go this often; 0: never
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration::parse)]
     pub(crate) etcd_compaction_interval: Duration,
     /// Requests at a time on one connection
-    #[arg(long, value_name = "N", default_value_t = Limits::default().http2_streams_max)]
+    #[arg(long, hide = true, value_name = "N", default_value_t = Limits::default().http2_streams_max)]
     pub(crate) http2_max_streams_per_connection: u32,
     /// Time for requests in flight at a stop
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration::parse)]
     pub(crate) shutdown_grace: Duration,
-    /// error, warn, info, debug, trace, or a filter
+    /// error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     pub(crate) log_level: String,
-    /// Look of the log (stderr) and of the start lines (stdout)
+    /// Look of the log and the start lines
     #[arg(
         long,
         value_name = "text|json",
@@ -142,7 +146,7 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent_and_its_help_fits_a_screen() {
         Cli::command().debug_assert();
-        let help = Cli::command().render_long_help().to_string();
+        let help = Cli::command().render_help().to_string();
         assert!(help.lines().count() <= 40, "{help}");
     }
 

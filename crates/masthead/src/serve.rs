@@ -110,7 +110,7 @@ fn announce(
                 "kubeconfig": kubeconfig,
                 "dataDir": dir,
                 "version": masthead::git_version(),
-                "startMillis": took.as_secs_f64() * 1000.0,
+                "startMillis": took.as_millis() as u64,
             });
             format!("{line}\n")
         }

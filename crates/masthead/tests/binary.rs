@@ -106,4 +106,36 @@ fn the_exit_code_tells_failure_from_a_wrong_command_line() {
     let (code, out, _) = run(dir.path(), &["help"]);
     assert_eq!(code, Some(0));
     assert!(out.contains("--data-dir"));
+    assert!(out.lines().count() <= 40, "{out}");
+}
+
+#[test]
+fn a_snapshot_goes_out_and_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let (code, _, error) = run(dir.path(), &["snapshot", "save", "s"]);
+    assert_eq!(code, Some(1));
+    assert!(error.contains("no data in masthead-data"), "{error}");
+    assert!(!dir.path().join("masthead-data").exists());
+    let (child, _) = start(dir.path(), &["--listen", "127.0.0.1:0"], 3);
+    let (code, _, error) = run(dir.path(), &["snapshot", "save", "s"]);
+    assert_eq!(
+        code,
+        Some(1),
+        "the running server holds the directory: {error}"
+    );
+    assert_eq!(stop(child, Signal::INT), Some(0));
+    let (code, out, error) = run(dir.path(), &["snapshot", "save", "s"]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(out.contains("saved to s"), "{out}");
+    let (code, out, error) = run(dir.path(), &["snapshot", "verify", "s"]);
+    assert_eq!(code, Some(0), "{out}{error}");
+    let words = ["snapshot", "restore", "s", "--data-dir", "back"];
+    let (code, out, error) = run(dir.path(), &words);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(out.contains("restored from s"), "{out}");
+    let (code, _, error) = run(dir.path(), &words);
+    assert_eq!(code, Some(1), "a directory in use is no target: {error}");
+    let again = ["--data-dir", "back", "--listen", "127.0.0.1:0"];
+    let (child, _) = start(dir.path(), &again, 3);
+    assert_eq!(stop(child, Signal::INT), Some(0));
 }

@@ -79,6 +79,7 @@ impl Life {
         let directory = tempfile::tempdir().unwrap();
         let server = start(directory.path());
         let client = server.client();
+        std::thread::sleep(Duration::from_secs(20));
         let namespace = json!({"metadata": {"name": "crash"}});
         client.post("/api/v1/namespaces", &namespace).await.ok();
         let state = list(&client).await.unwrap();

@@ -152,9 +152,9 @@ impl Collector {
             let bit = 1 << number;
             if possible & bit != 0 && spec.path.get(depth) == Some(&key) {
                 if spec.path.len() == depth + 1 {
-                    here |= bit
+                    here |= bit;
                 } else {
-                    inner |= bit
+                    inner |= bit;
                 }
             }
         }

@@ -3,6 +3,7 @@
 //! Pure: time, uids and random suffixes are arguments.
 
 pub mod catalog;
+pub mod convert;
 pub mod discovery;
 mod encode;
 mod fields;

@@ -35,15 +35,7 @@ impl PartialVersion {
 
 /// The bytes of the member `metadata` of `json`, an object.
 pub(crate) fn metadata(json: &[u8]) -> Result<&[u8], DecodeError> {
-    let mut scanner = Scanner::new(json);
-    let mut found = None;
-    scanner.object(|s, key, _| {
-        let span = s.skip()?;
-        if key == "metadata" {
-            found = Some(span);
-        }
-        Ok(())
-    })?;
+    let found = Scanner::new(json).find("metadata")?;
     let span = found.ok_or(DecodeError::NoMetadata)?;
     json.get(span.from..span.until)
         .ok_or(DecodeError::NoMetadata)

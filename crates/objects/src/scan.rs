@@ -72,18 +72,16 @@ impl<'a> Scanner<'a> {
         let from = self.at;
         let mut escaped = false;
         loop {
-            let rest = self.bytes.get(self.at..).unwrap_or_default();
-            let Some(step) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) else {
+            let Some(at) = quote_or_escape(self.bytes, self.at) else {
                 return self.malformed();
             };
-            self.at += step;
-            if self.bytes.get(self.at) == Some(&b'"') {
-                let text = self.bytes.get(from..self.at).unwrap_or_default();
-                self.at += 1;
+            if self.bytes.get(at) == Some(&b'"') {
+                let text = self.bytes.get(from..at).unwrap_or_default();
+                self.at = at + 1;
                 return Ok((text, escaped));
             }
             escaped = true;
-            self.at += 2;
+            self.at = at + 2;
         }
     }
 
@@ -123,20 +121,20 @@ impl<'a> Scanner<'a> {
     }
 
     fn skip_nested(&mut self) -> Result<(), DecodeError> {
-        let (mut depth, mut in_string) = (0_usize, false);
+        let mut depth = 0_usize;
         while let Some(byte) = self.bytes.get(self.at) {
-            self.at += 1;
-            match (byte, in_string) {
-                (b'"', _) => in_string = !in_string,
-                (b'\\', true) => self.at += 1,
-                (b'{' | b'[', false) => depth += 1,
-                (b'}' | b']', false) => {
-                    depth -= 1;
-                    if depth == 0 {
-                        return Ok(());
-                    }
+            match byte {
+                b'"' => {
+                    self.raw_string()?;
+                    continue;
                 }
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
                 _ => {}
+            }
+            self.at += 1;
+            if depth == 0 {
+                return Ok(());
             }
         }
         self.malformed()
@@ -207,6 +205,24 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    /// The value of the member `wanted` of the object that starts here; what follows it is not read.
+    pub(crate) fn find(&mut self, wanted: &str) -> Result<Option<Span>, DecodeError> {
+        self.take(b'{')?;
+        while self.peek() == Some(b'"') {
+            let key = self.string()?;
+            self.take(b':')?;
+            let span = self.skip()?;
+            if key == wanted {
+                return Ok(Some(span));
+            }
+            if self.peek() == Some(b',') {
+                self.at += 1;
+            }
+        }
+        self.take(b'}')?;
+        Ok(None)
+    }
+
     /// Nothing but white space may follow.
     pub(crate) fn end(&mut self) -> Result<(), DecodeError> {
         if self.peek().is_none() {
@@ -215,6 +231,23 @@ impl<'a> Scanner<'a> {
             self.malformed()
         }
     }
+}
+
+/// Where the next quote or backslash is, from `at` on; eight bytes at a time.
+fn quote_or_escape(bytes: &[u8], mut at: usize) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // The lowest bit set is that of the first byte that is zero.
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
+    while let Some(chunk) = bytes.get(at..)?.first_chunk::<8>() {
+        let word = u64::from_le_bytes(*chunk);
+        let hits = zero(word ^ (ONES * b'"' as u64)) | zero(word ^ (ONES * b'\\' as u64));
+        if hits != 0 {
+            return Some(at + hits.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    let step = bytes.get(at..)?.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+    Some(at + step)
 }
 
 #[cfg(test)]
@@ -247,5 +280,19 @@ mod tests {
             assert!(scanner.skip().is_err(), "{until}");
         }
         assert!(Scanner::new(json).skip().is_ok());
+    }
+
+    #[test]
+    fn quotes_are_found_wherever_they_stand() {
+        for at in 0..20 {
+            for special in [b'"', b'\\'] {
+                let mut bytes = [0xA2_u8; 24];
+                bytes[at] = special;
+                bytes[22] = b'"';
+                assert_eq!(quote_or_escape(&bytes, 0), Some(at));
+                assert_eq!(quote_or_escape(&bytes, at + 1), Some(22));
+            }
+        }
+        assert_eq!(quote_or_escape(b"ab", 5), None);
     }
 }

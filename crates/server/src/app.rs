@@ -230,7 +230,7 @@ fn open_store(config: &Config, clock: &Clock) -> Result<Store, AppError> {
 
 fn health(shutdown: &Shutdown) -> Health {
     let stopping = shutdown.clone();
-    Health::default().with("etcd", &Endpoint::ALL, || Ok(())).with(
+    Health::default().with("etcd", &[Endpoint::Healthz, Endpoint::Livez], || Ok(())).with(
         "shutdown",
         &[Endpoint::Readyz],
         move || if stopping.is_stopping() { Err("process is shutting down".into()) } else { Ok(()) },

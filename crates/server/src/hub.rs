@@ -238,8 +238,8 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    /// Takes up to `events_max` deliveries; with none there, the task of `context` is woken when
-    /// that changes.
+    /// Takes up to `events_max` deliveries. After [`Polled::Pending`] the task of `context` is
+    /// woken when there is more.
     pub(crate) fn poll(
         &self,
         context: &Context<'_>,
@@ -250,7 +250,7 @@ impl Subscription {
             return Polled::Ended(EndReason::Shutdown);
         };
         let polled = slot.cache.poll(self.id, events_max, out);
-        if polled == Polled::Pending && out.is_empty() {
+        if polled == Polled::Pending {
             let at = self.id.index();
             if slot.wakers.len() <= at {
                 slot.wakers.resize(at + 1, None);

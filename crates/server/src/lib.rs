@@ -21,6 +21,7 @@ mod respond;
 pub mod start;
 mod stream;
 pub mod version;
+mod warnings;
 
 pub use app::{App, AppError};
 pub use config::Config;

@@ -3,7 +3,7 @@
 use masthead_api::Revision;
 use masthead_objects::SharedResource;
 use masthead_store::ReadError;
-use masthead_watch::{Cache, CacheConfig, Snapshot};
+use masthead_watch::Snapshot;
 
 use crate::app::App;
 use crate::load::{self, LoadError};
@@ -26,9 +26,7 @@ pub(crate) fn snapshot(
     revision: Revision,
 ) -> Result<Snapshot, PastError> {
     match load::state(&app.reader, app.stored(resource), revision) {
-        Ok(objects) => {
-            Ok(Cache::new(CacheConfig::default(), revision, objects).snapshot(revision))
-        }
+        Ok(objects) => Ok(Snapshot::of(revision, objects)),
         Err(LoadError::Read(ReadError::Compacted { .. })) => Err(PastError::Compacted),
         Err(error) => Err(PastError::Load(error)),
     }

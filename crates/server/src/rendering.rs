@@ -22,6 +22,8 @@ use tabular::Tabular;
 pub(crate) struct Rendering {
     resource: SharedResource,
     style: Style,
+    /// Was the list form of metadata alone asked for?
+    listed: bool,
 }
 
 enum Style {
@@ -40,7 +42,33 @@ impl Rendering {
             }
             Transform::Table(version) => Style::Table(Box::new(Tabular::new(app, call, version)?)),
         };
-        Ok(Self { resource: call.resource.clone(), style })
+        let listed = matches!(media.transform, Transform::PartialMetadataList(_));
+        Ok(Self { resource: call.resource.clone(), style, listed })
+    }
+
+    /// This rendering, for one object.
+    pub(crate) fn of_one(self) -> Result<Self, Status> {
+        if self.listed {
+            return Err(self.misfit("PartialObjectMetadataList", "not a list", &self.resource.kind));
+        }
+        Ok(self)
+    }
+
+    /// This rendering, for a list.
+    pub(crate) fn of_list(self) -> Result<Self, Status> {
+        if matches!(self.style, Style::Partial(_)) && !self.listed {
+            return Err(self.misfit("PartialObjectMetadata", "a list", &self.resource.list_kind));
+        }
+        Ok(self)
+    }
+
+    /// 406, with the name that upstream's own code has for the type.
+    fn misfit(&self, wanted: &str, found: &str, kind: &str) -> Status {
+        let group = self.resource.group.split('.').next().filter(|group| !group.is_empty());
+        let package = group.unwrap_or("core");
+        Status::not_acceptable(format!(
+            "you requested {wanted}, but the requested object is {found} (*{package}.{kind})"
+        ))
     }
 
     /// One object as the whole answer.

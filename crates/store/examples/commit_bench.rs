@@ -20,14 +20,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     let directory = base.join(format!("masthead-bench-{}", std::process::id()));
     let before = rss_kib()?;
     let mut store = timed_open("open, new", &directory)?;
-    println!("{:<28} {:>10} KiB", "memory added, new", rss_kib()?.saturating_sub(before));
+    println!(
+        "{:<28} {:>10} KiB",
+        "memory added, new",
+        rss_kib()?.saturating_sub(before)
+    );
     drop(store);
     store = timed_open("open, empty", &directory)?;
     run(&mut store, "single commits", 3_000, 1)?;
     run(&mut store, "batches of 64", 64 * 300, 64)?;
     run(&mut store, "filling, batches of 512", records, 512)?;
     read(&store)?;
-    println!("{:<28} {:>10} KiB", "memory added, full", rss_kib()?.saturating_sub(before));
+    println!(
+        "{:<28} {:>10} KiB",
+        "memory added, full",
+        rss_kib()?.saturating_sub(before)
+    );
     drop(store);
     store = timed_open("open, full", &directory)?;
     println!("{:<28} {:>10} keys", "", store.reader().keys());
@@ -38,9 +46,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn timed_open(what: &str, directory: &Path) -> Result<Store, Box<dyn Error>> {
     let start = Instant::now();
-    let store =
-        Store::open_dir(directory, StoreId(1), SpaceGuard::RESERVE_BYTES, Duration::ZERO)?;
-    println!("{what:<28} {:>10.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    let store = Store::open_dir(
+        directory,
+        StoreId(1),
+        SpaceGuard::RESERVE_BYTES,
+        Duration::ZERO,
+    )?;
+    println!(
+        "{what:<28} {:>10.1} ms",
+        start.elapsed().as_secs_f64() * 1e3
+    );
     Ok(store)
 }
 
@@ -56,7 +71,10 @@ fn run(store: &mut Store, what: &str, puts: usize, batch: usize) -> Result<(), B
         }
         slowest = slowest.max(one.elapsed());
     }
-    let (wall, cpu) = (start.elapsed().as_secs_f64(), (cpu_time()? - cpu).as_secs_f64());
+    let (wall, cpu) = (
+        start.elapsed().as_secs_f64(),
+        cpu_time()?.saturating_sub(cpu).as_secs_f64(),
+    );
     println!(
         "{what:<28} {:>10.0} puts/s {:>8.1} µs CPU per put {:>8.1} ms slowest",
         puts as f64 / wall,
@@ -70,28 +88,44 @@ fn read(store: &Store) -> Result<(), Box<dyn Error>> {
     let (reader, start, mut pairs) = (store.reader(), Instant::now(), 0);
     let mut rest = KeyRange::all();
     loop {
-        let page = reader.range(&rest, None, 500)?;
+        let page = reader.page(&rest, None, 500)?;
         pairs += page.kvs.len();
         match page.kvs.last() {
             Some(last) if page.more => rest = rest.after(&last.key),
             _ => break,
         }
     }
-    println!("{:<28} {:>10.0} pairs/s", "list by pages of 500", pairs as f64 / start.elapsed().as_secs_f64());
+    println!(
+        "{:<28} {:>10.0} pairs/s",
+        "list by pages of 500",
+        pairs as f64 / start.elapsed().as_secs_f64()
+    );
     Ok(())
 }
 
 /// User and system time of this process so far.
 fn cpu_time() -> Result<Duration, Box<dyn Error>> {
     let stat = fs::read_to_string("/proc/self/stat")?;
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |index: usize| fields.get(index).and_then(|field| field.parse::<u64>().ok());
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
+    let ticks = |index: usize| {
+        fields
+            .get(index)
+            .and_then(|field| field.parse::<u64>().ok())
+    };
     let ticks = ticks(11).ok_or("no user time")? + ticks(12).ok_or("no system time")?;
     Ok(Duration::from_millis(ticks * 10))
 }
 
 fn rss_kib() -> Result<u64, Box<dyn Error>> {
     let status = fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .ok_or("no VmRSS")?;
     Ok(line.split_whitespace().next().ok_or("no number")?.parse()?)
 }

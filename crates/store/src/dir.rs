@@ -55,7 +55,9 @@ pub enum DirError {
         path: PathBuf,
     },
     /// It was written by a newer program.
-    #[error("{path} has format version {version}, this program knows {FORMAT_VERSION}; use a newer Masthead")]
+    #[error(
+        "{path} has format version {version}, this program knows {FORMAT_VERSION}; use a newer Masthead"
+    )]
     Newer {
         /// Which directory.
         path: PathBuf,
@@ -77,7 +79,10 @@ pub enum DirError {
 }
 
 fn holder(pid: Option<u32>) -> String {
-    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+    pid.map_or_else(
+        || "another process".to_owned(),
+        |pid| format!("process {pid}"),
+    )
 }
 
 /// A directory, locked until this value is dropped.
@@ -108,14 +113,21 @@ impl DataDir {
             Some(id) => (id, State::Ready),
             None => (new_id, State::Creating),
         };
-        let dir = Self { path: path.to_owned(), id, state, _lock: lock };
+        let dir = Self {
+            path: path.to_owned(),
+            id,
+            state,
+            _lock: lock,
+        };
         dir.begin()?;
         Ok(dir)
     }
 
     /// Begins to make a data directory where there is nothing yet.
     pub fn create(path: &Path, id: StoreId) -> Result<Self, DirError> {
-        let not_empty = || DirError::NotEmpty { path: path.to_owned() };
+        let not_empty = || DirError::NotEmpty {
+            path: path.to_owned(),
+        };
         let dir = match Self::open(path, id) {
             Err(DirError::Foreign { .. }) => return Err(not_empty()),
             other => other?,
@@ -180,17 +192,20 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> DirError {
 /// Whether there is something in a directory that we did not put there. What does not exist, or
 /// cannot be listed, is for the next step to complain about.
 fn is_foreign(path: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(path) else { return false };
+    let Ok(entries) = fs::read_dir(path) else {
+        return false;
+    };
     let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
-    let ours = |name: &&str| names.iter().any(|found| found == *name);
     let only_a_lock = names.iter().all(|name| name == LOCK);
-    !only_a_lock && ![FORMAT, CREATING].iter().any(|name| ours(&name))
+    !only_a_lock && !names.iter().any(|name| name == FORMAT || name == CREATING)
 }
 
 /// Makes the directory if need be and locks it. A foreign directory is not touched.
 fn lock(path: &Path) -> Result<File, DirError> {
     if is_foreign(path) {
-        return Err(DirError::Foreign { path: path.to_owned() });
+        return Err(DirError::Foreign {
+            path: path.to_owned(),
+        });
     }
     fs::create_dir_all(path).map_err(io_error(path))?;
     let lock_path = path.join(LOCK);
@@ -205,8 +220,12 @@ fn lock(path: &Path) -> Result<File, DirError> {
         Ok(()) => {}
         Err(rustix::io::Errno::WOULDBLOCK) => {
             let mut text = String::new();
-            file.read_to_string(&mut text).map_err(io_error(&lock_path))?;
-            return Err(DirError::InUse { path: path.to_owned(), pid: text.trim().parse().ok() });
+            file.read_to_string(&mut text)
+                .map_err(io_error(&lock_path))?;
+            return Err(DirError::InUse {
+                path: path.to_owned(),
+                pid: text.trim().parse().ok(),
+            });
         }
         Err(errno) => return Err(io_error(&lock_path)(errno.into())),
     }
@@ -229,16 +248,26 @@ fn read_format(path: &Path) -> Result<Option<StoreId>, DirError> {
 }
 
 fn parse_format(path: &Path, text: &str) -> Result<StoreId, DirError> {
-    let damaged = || DirError::Damaged { path: path.join(FORMAT) };
+    let damaged = || DirError::Damaged {
+        path: path.join(FORMAT),
+    };
     let mut words = text.split_whitespace();
     if words.next() != Some(FORMAT_NAME) {
         return Err(damaged());
     }
-    let version: u32 = words.next().and_then(|word| word.parse().ok()).ok_or_else(damaged)?;
+    let version: u32 = words
+        .next()
+        .and_then(|word| word.parse().ok())
+        .ok_or_else(damaged)?;
     if version > FORMAT_VERSION {
-        return Err(DirError::Newer { path: path.to_owned(), version });
+        return Err(DirError::Newer {
+            path: path.to_owned(),
+            version,
+        });
     }
-    let id = words.next().and_then(|word| u64::from_str_radix(word, 16).ok());
+    let id = words
+        .next()
+        .and_then(|word| u64::from_str_radix(word, 16).ok());
     id.map(StoreId).ok_or_else(damaged)
 }
 
@@ -254,7 +283,9 @@ fn write_format(path: &Path, id: StoreId) -> Result<(), DirError> {
 
 /// Makes the names in a directory durable.
 fn sync_directory(path: &Path) -> Result<(), DirError> {
-    File::open(path).and_then(|directory| directory.sync_all()).map_err(io_error(path))
+    File::open(path)
+        .and_then(|directory| directory.sync_all())
+        .map_err(io_error(path))
 }
 
 #[cfg(test)]

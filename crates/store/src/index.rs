@@ -27,7 +27,7 @@
 //!   no reader sees them, because readers read at a durable revision.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 
 use masthead_api::Revision;
 
@@ -52,7 +52,11 @@ impl KeyHistory {
     /// The version that a read at `revision` sees.
     pub(crate) fn live_at(&self, revision: Revision) -> Option<Entry> {
         // Most reads want the newest version, so look from the end.
-        let seen = self.entries.iter().rev().find(|entry| entry.at.revision <= revision)?;
+        let seen = self
+            .entries
+            .iter()
+            .rev()
+            .find(|entry| entry.at.revision <= revision)?;
         (seen.version > 0).then_some(*seen)
     }
 
@@ -65,13 +69,17 @@ impl KeyHistory {
     }
 
     fn undo_after(&mut self, revision: Revision) {
-        let kept = self.entries.partition_point(|entry| entry.at.revision <= revision);
+        let kept = self
+            .entries
+            .partition_point(|entry| entry.at.revision <= revision);
         self.entries.truncate(kept);
     }
 
     /// Drops what a compaction through `through` drops, and tells the positions.
     fn compact(&mut self, through: Revision, removed: &mut Vec<Position>) {
-        let old = self.entries.partition_point(|entry| entry.at.revision <= through);
+        let old = self
+            .entries
+            .partition_point(|entry| entry.at.revision <= through);
         let Some(newest) = old.checked_sub(1).and_then(|index| self.entries.get(index)) else {
             return;
         };
@@ -107,9 +115,14 @@ impl Index {
     /// Adds a version of a key; returns what was written.
     pub(crate) fn put(&mut self, key: &[u8], at: Position) -> Entry {
         let before = self.live_at(key, at.revision);
-        let (create_revision, version) =
-            before.map_or((at.revision, 1), |entry| (entry.create_revision, entry.version + 1));
-        let entry = Entry { at, create_revision, version };
+        let (create_revision, version) = before.map_or((at.revision, 1), |entry| {
+            (entry.create_revision, entry.version + 1)
+        });
+        let entry = Entry {
+            at,
+            create_revision,
+            version,
+        };
         self.push(key, entry);
         entry
     }
@@ -135,28 +148,34 @@ impl Index {
         }
     }
 
-    /// Visits at most `keys_max` keys of a range, from a cursor on; returns the cursor for the rest.
+    /// Visits at most `keys_max` keys of a range, from a cursor on, until the visitor has enough;
+    /// returns the cursor for the rest.
     pub(crate) fn walk(
         &self,
         range: &KeyRange,
         cursor: &Cursor,
         keys_max: usize,
-        mut visit: impl FnMut(&[u8], &KeyHistory),
+        mut visit: impl FnMut(&[u8], &KeyHistory) -> ControlFlow<()>,
     ) -> Cursor {
-        let Some((start, end)) = range.ends() else { return Cursor::End };
+        let Some((start, end)) = range.ends() else {
+            return Cursor::End;
+        };
         let start = match cursor {
             Cursor::Start => start,
             Cursor::After(key) => Bound::Excluded(key.as_ref()),
             Cursor::End => return Cursor::End,
         };
-        if let (Bound::Excluded(after), Bound::Included(last) | Bound::Excluded(last)) = (start, end)
+        if let (Bound::Excluded(after), Bound::Included(last) | Bound::Excluded(last)) =
+            (start, end)
             && after >= last
         {
             return Cursor::End;
         }
         let mut visited = 0;
         for (key, history) in self.keys.range::<[u8], _>((start, end)) {
-            visit(key, history);
+            if visit(key, history).is_break() {
+                return Cursor::End;
+            }
             visited += 1;
             if visited >= keys_max {
                 return Cursor::After(key.clone());
@@ -180,8 +199,10 @@ impl Index {
         };
         let mut next = Cursor::End;
         let mut gone: Vec<Box<[u8]>> = Vec::new();
-        for (visited, (key, history)) in
-            self.keys.range_mut::<[u8], _>((start, Bound::Unbounded)).enumerate()
+        for (visited, (key, history)) in self
+            .keys
+            .range_mut::<[u8], _>((start, Bound::Unbounded))
+            .enumerate()
         {
             history.compact(through, removed);
             if history.entries.is_empty() {

@@ -51,7 +51,14 @@ impl LeaseBook {
     pub(crate) fn grant(&mut self, id: LeaseId, ttl: Duration, now: Duration) {
         let ends = now.saturating_add(ttl);
         self.by_end.insert((ends, id));
-        self.leases.insert(id, Lease { ttl, ends, keys: BTreeSet::new() });
+        self.leases.insert(
+            id,
+            Lease {
+                ttl,
+                ends,
+                keys: BTreeSet::new(),
+            },
+        );
     }
 
     /// Starts the lease's time anew. A lease that is over stays over, even before it is revoked.
@@ -65,12 +72,18 @@ impl LeaseBook {
 
     pub(crate) fn state(&self, id: LeaseId, now: Duration) -> Option<LeaseState> {
         let lease = self.leases.get(&id)?;
-        Some(LeaseState { granted: lease.ttl, remaining: lease.ends.saturating_sub(now) })
+        Some(LeaseState {
+            granted: lease.ttl,
+            remaining: lease.ends.saturating_sub(now),
+        })
     }
 
     /// The keys on a lease, in order.
     pub(crate) fn keys(&self, id: LeaseId) -> impl Iterator<Item = &Bytes> {
-        self.leases.get(&id).into_iter().flat_map(|lease| &lease.keys)
+        self.leases
+            .get(&id)
+            .into_iter()
+            .flat_map(|lease| &lease.keys)
     }
 
     /// The leases that are over, those that ended first in front.

@@ -38,7 +38,7 @@ pub use lease::LeaseState;
 pub use log::{AppendError, FjallLog, Log, LogBatch, LogError, LogView, MemoryLog, Visit};
 pub use position::Position;
 pub use range::KeyRange;
-pub use reader::{Kv, RangeResult, ReadError, Reader};
+pub use reader::{Kv, Page, RangeResult, ReadError, Reader};
 pub use record::Damage;
 pub use snapshot::{Raise, SnapshotError, SnapshotSummary, check_snapshot, restore};
 pub use space::{Filesystem, FreeSpace, SpaceGuard};

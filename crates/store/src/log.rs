@@ -40,7 +40,10 @@ impl LogBatch {
 
     /// The bytes of all records, for the disk space guard.
     pub fn record_bytes(&self) -> u64 {
-        self.records.iter().map(|(_, bytes)| bytes.len() as u64).sum()
+        self.records
+            .iter()
+            .map(|(_, bytes)| bytes.len() as u64)
+            .sum()
     }
 }
 
@@ -96,7 +99,9 @@ pub enum LogError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A record is not what was written.
-    #[error("the record at revision {at} is damaged: {damage}; restore a snapshot into a new directory to go on")]
+    #[error(
+        "the record at revision {at} is damaged: {damage}; restore a snapshot into a new directory to go on"
+    )]
     Record {
         /// Where.
         at: Position,
@@ -104,7 +109,9 @@ pub enum LogError {
         damage: Damage,
     },
     /// A fact is not what was written.
-    #[error("the log's fact {name:?} is damaged: {damage}; restore a snapshot into a new directory to go on")]
+    #[error(
+        "the log's fact {name:?} is damaged: {damage}; restore a snapshot into a new directory to go on"
+    )]
     Fact {
         /// Its name.
         name: String,
@@ -112,7 +119,9 @@ pub enum LogError {
         damage: Damage,
     },
     /// A journal file is broken before its end.
-    #[error("{path} is damaged at byte {byte}, before acknowledged writes; restore a snapshot into a new directory to go on")]
+    #[error(
+        "{path} is damaged at byte {byte}, before acknowledged writes; restore a snapshot into a new directory to go on"
+    )]
     Journal {
         /// Which file.
         path: PathBuf,

@@ -50,8 +50,18 @@ mod tests {
 
     #[test]
     fn bytes_round_trip_and_sort_as_positions() {
-        let at = |revision, sub| Position { revision: Revision::new(revision).unwrap(), sub };
-        let rising = [at(1, 0), at(1, 1), at(1, 256), at(2, 0), at(255, 9), at(256, 0)];
+        let at = |revision, sub| Position {
+            revision: Revision::new(revision).unwrap(),
+            sub,
+        };
+        let rising = [
+            at(1, 0),
+            at(1, 1),
+            at(1, 256),
+            at(2, 0),
+            at(255, 9),
+            at(256, 0),
+        ];
         for pair in rising.windows(2) {
             assert!(pair[0].to_bytes() < pair[1].to_bytes());
         }

@@ -35,7 +35,10 @@ impl KeyRange {
         while let Some(last) = until.pop() {
             if last < u8::MAX {
                 until.push(last + 1);
-                return Self::Between { from: Bytes::copy_from_slice(prefix), until: until.into() };
+                return Self::Between {
+                    from: Bytes::copy_from_slice(prefix),
+                    until: until.into(),
+                };
             }
         }
         Self::From(Bytes::copy_from_slice(prefix))
@@ -49,11 +52,17 @@ impl KeyRange {
         let from = Bytes::from(from);
         match self {
             Self::One(one) if one.as_ref() > key => self.clone(),
-            Self::One(_) => Self::Between { until: from.clone(), from },
+            Self::One(_) => Self::Between {
+                until: from.clone(),
+                from,
+            },
             Self::Between { from: first, .. } | Self::From(first) if first.as_ref() > key => {
                 self.clone()
             }
-            Self::Between { until, .. } => Self::Between { from, until: until.clone() },
+            Self::Between { until, .. } => Self::Between {
+                from,
+                until: until.clone(),
+            },
             Self::From(_) => Self::From(from),
         }
     }
@@ -87,13 +96,20 @@ mod tests {
         let range = KeyRange::prefix(b"/a/\xff\xff");
         assert!(range.contains(b"/a/\xff\xff") && range.contains(b"/a/\xff\xff\x00z"));
         assert!(!range.contains(b"/a/\xff") && !range.contains(b"/a0"));
-        assert_eq!(KeyRange::prefix(b"\xff"), KeyRange::From(Bytes::from_static(b"\xff")));
+        assert_eq!(
+            KeyRange::prefix(b"\xff"),
+            KeyRange::From(Bytes::from_static(b"\xff"))
+        );
         assert_eq!(KeyRange::prefix(b""), KeyRange::all());
     }
 
     #[test]
     fn the_range_after_a_key_leaves_out_that_key_and_all_before() {
-        for range in [KeyRange::prefix(b"a"), KeyRange::all(), KeyRange::One("ab".into())] {
+        for range in [
+            KeyRange::prefix(b"a"),
+            KeyRange::all(),
+            KeyRange::One("ab".into()),
+        ] {
             let rest = range.after(b"ab");
             assert!(!rest.contains(b"ab") && !rest.contains(b"aa"));
             assert_eq!(rest.contains(b"ab\x00"), range.contains(b"ab\x00"));

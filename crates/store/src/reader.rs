@@ -8,7 +8,7 @@ use masthead_api::Revision;
 
 use crate::log::LogError;
 use crate::record::Record;
-use crate::shared::Shared;
+use crate::shared::{Counting, Found, Shared};
 use crate::{Change, Commit, KeyMeta, KeyRange, Position};
 
 /// A key, its value and its facts.
@@ -33,6 +33,17 @@ pub struct RangeResult {
     pub more: bool,
     /// How many keys of the range exist, without regard to the limit.
     pub count: usize,
+}
+
+/// A piece of a range, for streaming.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// The revision whose state this is. Pin it for the pages to come.
+    pub revision: Revision,
+    /// The pairs, in the order of their keys, at most `limit`.
+    pub kvs: Vec<Kv>,
+    /// Whether the range goes on.
+    pub more: bool,
 }
 
 /// Why a read was not possible.
@@ -93,32 +104,59 @@ impl Reader {
         Ok(record.and_then(into_kv))
     }
 
-    /// The keys of a range, at a revision or (`None`) now, the first `limit` with their values.
+    /// The keys of a range, at a revision or (`None`) now, the first `limit` with their values; all
+    /// are counted.
     ///
-    /// Cost: O(keys of the range) in the index, because all are counted, and one log read for each
-    /// pair of the answer. For a stream, go on with [`KeyRange::after`] the last key, at the answer's
-    /// revision.
+    /// Cost: O(keys of the range) in the index, and one log read for each pair of the answer.
     pub fn range(
         &self,
         keys: &KeyRange,
         at: Option<Revision>,
         limit: usize,
     ) -> Result<RangeResult, ReadError> {
+        let (revision, kvs, count) = self.find(keys, at, limit, Counting::All)?;
+        Ok(RangeResult {
+            revision,
+            more: count > kvs.len(),
+            kvs,
+            count,
+        })
+    }
+
+    /// The next `limit` pairs of a range, at a revision or (`None`) now, without a count of the rest.
+    ///
+    /// Cost: O(pairs). To stream a range, go on with [`KeyRange::after`] the last key, at the page's
+    /// revision, while there is `more`.
+    pub fn page(
+        &self,
+        keys: &KeyRange,
+        at: Option<Revision>,
+        limit: usize,
+    ) -> Result<Page, ReadError> {
+        let (revision, kvs, count) = self.find(keys, at, limit, Counting::OnePastLimit)?;
+        Ok(Page {
+            revision,
+            more: count > kvs.len(),
+            kvs,
+        })
+    }
+
+    fn find(
+        &self,
+        keys: &KeyRange,
+        at: Option<Revision>,
+        limit: usize,
+        counting: Counting,
+    ) -> Result<(Revision, Vec<Kv>, usize), ReadError> {
         let revision = self.resolve(at)?;
-        let (mut found, mut count) = (Vec::new(), 0);
-        self.shared.walk_live(keys, revision, |_, entry| {
-            if count < limit {
-                found.push(entry.at);
-            }
-            count += 1;
-        });
-        let mut kvs = Vec::with_capacity(found.len());
-        for at in found {
+        let Found { positions, count } = self.shared.find(keys, revision, limit, counting);
+        let mut kvs = Vec::with_capacity(positions.len());
+        for at in positions {
             kvs.extend(self.shared.read_record(at)?.and_then(into_kv));
         }
         // Checked last: a compaction under way may have taken records from under this read.
         self.check_kept(revision)?;
-        Ok(RangeResult { revision, more: count > kvs.len(), kvs, count })
+        Ok((revision, kvs, count))
     }
 
     /// How many keys of a range exist, at a revision or (`None`) now.
@@ -141,7 +179,10 @@ impl Reader {
     ) -> Result<Vec<Commit>, ReadError> {
         let head = self.shared.head();
         if after > head {
-            return Err(ReadError::Future { wanted: after, head });
+            return Err(ReadError::Future {
+                wanted: after,
+                head,
+            });
         }
         let mut commits: Vec<Commit> = Vec::new();
         if after < head && revisions_max > 0 {
@@ -160,24 +201,31 @@ impl Reader {
         commits: &mut Vec<Commit>,
     ) -> Result<(), LogError> {
         let mut failed = None;
-        self.shared.log.scan(Position::first(after.next()), &mut |at, bytes| {
-            let same = commits.last().is_some_and(|commit| commit.revision == at.revision);
-            if at.revision > head || (!same && commits.len() >= revisions_max) {
-                return ControlFlow::Break(());
-            }
-            let change = match Record::decode(at, bytes) {
-                Ok(record) => into_change(record),
-                Err(damage) => {
-                    failed = Some(LogError::Record { at, damage });
+        self.shared
+            .log
+            .scan(Position::first(after.next()), &mut |at, bytes| {
+                let same = commits
+                    .last()
+                    .is_some_and(|commit| commit.revision == at.revision);
+                if at.revision > head || (!same && commits.len() >= revisions_max) {
                     return ControlFlow::Break(());
                 }
-            };
-            match commits.last_mut() {
-                Some(commit) if same => commit.changes.push(change),
-                _ => commits.push(Commit { revision: at.revision, changes: vec![change] }),
-            }
-            ControlFlow::Continue(())
-        })?;
+                let change = match Record::decode(at, bytes) {
+                    Ok(record) => into_change(record),
+                    Err(damage) => {
+                        failed = Some(LogError::Record { at, damage });
+                        return ControlFlow::Break(());
+                    }
+                };
+                match commits.last_mut() {
+                    Some(commit) if same => commit.changes.push(change),
+                    _ => commits.push(Commit {
+                        revision: at.revision,
+                        changes: vec![change],
+                    }),
+                }
+                ControlFlow::Continue(())
+            })?;
         failed.map_or(Ok(()), Err)
     }
 
@@ -200,9 +248,18 @@ impl Reader {
 }
 
 pub(crate) fn into_kv(record: Record) -> Option<Kv> {
-    Some(Kv { key: record.key, value: record.value?, meta: record.meta })
+    Some(Kv {
+        key: record.key,
+        value: record.value?,
+        meta: record.meta,
+    })
 }
 
 fn into_change(record: Record) -> Change {
-    Change { key: record.key, value: record.value, meta: record.meta, previous: record.previous }
+    Change {
+        key: record.key,
+        value: record.value,
+        meta: record.meta,
+        previous: record.previous,
+    }
 }

@@ -103,8 +103,17 @@ impl Record {
         let version = rest.try_get_u64().map_err(short)?;
         let lease = LeaseId::new(rest.try_get_i64().map_err(short)?);
         let mod_revision = at.revision;
-        let meta = KeyMeta { create_revision, mod_revision, version, lease };
-        let previous = if flags & HAS_PREVIOUS == 0 { None } else { Some(get_meta(&mut rest)?) };
+        let meta = KeyMeta {
+            create_revision,
+            mod_revision,
+            version,
+            lease,
+        };
+        let previous = if flags & HAS_PREVIOUS == 0 {
+            None
+        } else {
+            Some(get_meta(&mut rest)?)
+        };
         let key_len = rest.try_get_u32().map_err(short)? as usize;
         if rest.len() < key_len {
             return Err(Damage::Short);
@@ -114,8 +123,18 @@ impl Record {
         if value.is_some() != (version > 0) || create_revision > mod_revision {
             return Err(Damage::Content);
         }
-        let tail = if flags & LAST == 0 { Tail::More } else { Tail::Last };
-        Ok(Self { key, value, meta, previous, tail })
+        let tail = if flags & LAST == 0 {
+            Tail::More
+        } else {
+            Tail::Last
+        };
+        Ok(Self {
+            key,
+            value,
+            meta,
+            previous,
+            tail,
+        })
     }
 }
 
@@ -138,7 +157,9 @@ fn get_meta(rest: &mut Bytes) -> Result<KeyMeta, Damage> {
 
 /// Puts the checksum of `name` and of everything behind byte 5 into bytes 1 to 4.
 fn write_checksum(name: &[u8], out: &mut BytesMut) {
-    let Some((head, content)) = out.split_at_mut_checked(5) else { return };
+    let Some((head, content)) = out.split_at_mut_checked(5) else {
+        return;
+    };
     let sum = checksum(name, content).to_be_bytes();
     for (place, byte) in head.iter_mut().skip(1).zip(sum) {
         *place = byte;
@@ -206,14 +227,22 @@ mod tests {
         };
         vec![
             record(Some("{}"), meta(9, 9, 1, 0), None, Tail::Last),
-            record(Some(""), meta(3, 9, 4, -7), Some(meta(3, 5, 3, 12)), Tail::More),
+            record(
+                Some(""),
+                meta(3, 9, 4, -7),
+                Some(meta(3, 5, 3, 12)),
+                Tail::More,
+            ),
             record(None, meta(3, 9, 0, 0), Some(meta(3, 5, 3, 12)), Tail::Last),
         ]
     }
 
     #[test]
     fn a_record_comes_back_as_it_was() {
-        let at = Position { revision: Revision::new(9).unwrap(), sub: 3 };
+        let at = Position {
+            revision: Revision::new(9).unwrap(),
+            sub: 3,
+        };
         for record in samples() {
             assert_eq!(Record::decode(at, record.encode(at)), Ok(record));
         }
@@ -221,7 +250,10 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_every_cut_and_every_other_place_is_noticed() {
-        let at = Position { revision: Revision::new(9).unwrap(), sub: 3 };
+        let at = Position {
+            revision: Revision::new(9).unwrap(),
+            sub: 3,
+        };
         for record in samples() {
             let good = record.encode(at);
             for cut in 0..good.len() {
@@ -232,7 +264,10 @@ mod tests {
                 bad[bit / 8] ^= 1 << (bit % 8);
                 assert!(Record::decode(at, bad.into()).is_err(), "bit {bit}");
             }
-            let elsewhere = Position { revision: at.revision, sub: 4 };
+            let elsewhere = Position {
+                revision: at.revision,
+                sub: 4,
+            };
             assert_eq!(Record::decode(elsewhere, good), Err(Damage::Checksum));
         }
     }

@@ -1,5 +1,6 @@
 //! What the writer and the readers share: the index, the log, and two numbers.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -12,6 +13,21 @@ use crate::{KeyRange, Position};
 
 /// How many keys a walk looks at before it lets go of the lock for a moment.
 const WALK_KEYS: usize = 512;
+
+/// How far to count keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Counting {
+    /// Every key of the range.
+    All,
+    /// Only so far that it is known whether there are more than the limit.
+    OnePastLimit,
+}
+
+/// What a walk found.
+pub(crate) struct Found {
+    pub(crate) positions: Vec<Position>,
+    pub(crate) count: usize,
+}
 
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -64,27 +80,48 @@ impl Shared {
         self.index.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Visits every key of a range that is alive at `revision`, in order, in short steps.
+    /// Visits every key of a range that is alive at `revision`, in order, in short steps, until the
+    /// visitor has enough.
     pub(crate) fn walk_live(
         &self,
         range: &KeyRange,
         revision: Revision,
-        mut visit: impl FnMut(&[u8], Entry),
+        mut visit: impl FnMut(&[u8], Entry) -> ControlFlow<()>,
     ) {
-        if let KeyRange::One(key) = range {
-            if let Some(entry) = self.index().live_at(key, revision) {
-                visit(key, entry);
-            }
-            return;
-        }
         let mut cursor = Cursor::Start;
         while cursor != Cursor::End {
-            cursor = self.index().walk(range, &cursor, WALK_KEYS, |key, history| {
-                if let Some(entry) = history.live_at(revision) {
-                    visit(key, entry);
-                }
+            let index = self.index();
+            cursor = index.walk(range, &cursor, WALK_KEYS, |key, history| {
+                history
+                    .live_at(revision)
+                    .map_or(ControlFlow::Continue(()), |entry| visit(key, entry))
             });
         }
+    }
+
+    /// The positions of the first `limit` keys of a range that are alive at `revision`.
+    pub(crate) fn find(
+        &self,
+        range: &KeyRange,
+        revision: Revision,
+        limit: usize,
+        counting: Counting,
+    ) -> Found {
+        let mut found = Found {
+            positions: Vec::new(),
+            count: 0,
+        };
+        self.walk_live(range, revision, |_, entry| {
+            if found.count < limit {
+                found.positions.push(entry.at);
+            }
+            found.count += 1;
+            match counting {
+                Counting::OnePastLimit if found.count > limit => ControlFlow::Break(()),
+                Counting::OnePastLimit | Counting::All => ControlFlow::Continue(()),
+            }
+        });
+        found
     }
 
     /// The record at a position; `None` if it was compacted away meanwhile.
@@ -93,8 +130,16 @@ impl Shared {
             Some(bytes) => Record::decode(at, bytes)
                 .map(Some)
                 .map_err(|damage| LogError::Record { at, damage }),
-            None if self.compacted().is_some_and(|compacted| at.revision <= compacted) => Ok(None),
-            None => Err(LogError::Record { at, damage: Damage::Gap }),
+            None if self
+                .compacted()
+                .is_some_and(|compacted| at.revision <= compacted) =>
+            {
+                Ok(None)
+            }
+            None => Err(LogError::Record {
+                at,
+                damage: Damage::Gap,
+            }),
         }
     }
 }

@@ -42,7 +42,12 @@ impl SpaceGuard {
 
     /// No guard: for stores in memory.
     pub fn off() -> Self {
-        Self { probe: None, reserve: 0, batches: 0, bytes: 0 }
+        Self {
+            probe: None,
+            reserve: 0,
+            batches: 0,
+            bytes: 0,
+        }
     }
 
     /// Guards the filesystem of a directory.
@@ -53,24 +58,36 @@ impl SpaceGuard {
     /// Guards by any probe.
     pub fn new(probe: Box<dyn FreeSpace>, reserve_bytes: u64) -> Self {
         // The first batch looks.
-        Self { probe: Some(probe), reserve: reserve_bytes, batches: BATCHES_MAX, bytes: 0 }
+        Self {
+            probe: Some(probe),
+            reserve: reserve_bytes,
+            batches: BATCHES_MAX,
+            bytes: 0,
+        }
     }
 
     /// Looks at the disk, not at every call, and refuses if these bytes would eat into the reserve.
     /// After a refusal every call looks, so writes go on as soon as there is room.
     pub(crate) fn check(&mut self, bytes: u64) -> Result<(), CommitError> {
-        let Some(probe) = &mut self.probe else { return Ok(()) };
+        let Some(probe) = &mut self.probe else {
+            return Ok(());
+        };
         self.batches = self.batches.saturating_add(1);
         self.bytes = self.bytes.saturating_add(bytes);
         if self.batches < BATCHES_MAX && self.bytes < BYTES_MAX {
             return Ok(());
         }
-        let free = probe.free_bytes().map_err(|source| CommitError::Space { source })?;
+        let free = probe
+            .free_bytes()
+            .map_err(|source| CommitError::Space { source })?;
         // What was written is not yet seen by the filesystem as used, so all of it counts.
         if free < self.reserve.saturating_add(self.bytes) {
             self.batches = BATCHES_MAX;
             self.bytes = self.bytes.saturating_sub(bytes);
-            return Err(CommitError::DiskFull { free, reserve: self.reserve });
+            return Err(CommitError::DiskFull {
+                free,
+                reserve: self.reserve,
+            });
         }
         self.batches = 0;
         self.bytes = 0;
@@ -80,6 +97,8 @@ impl SpaceGuard {
 
 impl fmt::Debug for SpaceGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SpaceGuard").field("reserve", &self.reserve).finish_non_exhaustive()
+        f.debug_struct("SpaceGuard")
+            .field("reserve", &self.reserve)
+            .finish_non_exhaustive()
     }
 }

@@ -30,13 +30,14 @@ use std::time::Duration;
 
 use masthead_api::Revision;
 
-pub use self::compact::{CompactError, CompactProgress};
 use self::compact::Compaction;
-pub(crate) use self::facts::compacted_at as facts_at;
-pub(crate) use self::rebuild::check as rebuild_check;
+pub use self::compact::{CompactError, CompactProgress};
 use self::evaluate::{Evaluated, Evaluation};
+pub(crate) use self::facts::compacted_at as facts_at;
 pub use self::leases::{LEASE_TTL_MAX, LeaseError};
 pub use self::rebuild::OpenError;
+pub(crate) use self::rebuild::check as rebuild_check;
+use crate::index::Index;
 use crate::lease::LeaseBook;
 use crate::log::{AppendError, FjallLog, Log, LogBatch, LogError, MemoryLog};
 use crate::shared::Shared;
@@ -64,7 +65,9 @@ pub struct Store {
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
     /// Too little room on the disk.
-    #[error("the disk is full ({free} bytes left, {reserve} are kept in reserve); free some space, writes go on by themselves")]
+    #[error(
+        "the disk is full ({free} bytes left, {reserve} are kept in reserve); free some space, writes go on by themselves"
+    )]
     DiskFull {
         /// What is left.
         free: u64,
@@ -72,7 +75,9 @@ pub enum CommitError {
         reserve: u64,
     },
     /// The disk could not be asked for its room.
-    #[error("the free space of the disk is unknown ({source}); check that the data directory is there")]
+    #[error(
+        "the free space of the disk is unknown ({source}); check that the data directory is there"
+    )]
     Space {
         /// What the system said.
         source: std::io::Error,
@@ -111,14 +116,18 @@ impl Store {
         now: Duration,
     ) -> Result<Self, OpenError> {
         let log = FjallLog::open(DataDir::open(path, new_id)?)?;
-        Self::open(Arc::new(log), SpaceGuard::filesystem(path, reserve_bytes), now)
+        Self::open(
+            Arc::new(log),
+            SpaceGuard::filesystem(path, reserve_bytes),
+            now,
+        )
     }
 
     /// An empty store in memory, which keeps nothing.
     pub fn in_memory() -> Self {
         let log: Arc<dyn Log> = Arc::new(MemoryLog::new());
         Self {
-            shared: Arc::new(Shared::new(Default::default(), Revision::FIRST, None, log)),
+            shared: Arc::new(Shared::new(Index::default(), Revision::FIRST, None, log)),
             leases: LeaseBook::default(),
             space: SpaceGuard::off(),
             compaction: Compaction::resume(None, None),
@@ -128,7 +137,9 @@ impl Store {
 
     /// A handle for reads; cheap to clone, good in any thread.
     pub fn reader(&self) -> Reader {
-        Reader { shared: Arc::clone(&self.shared) }
+        Reader {
+            shared: Arc::clone(&self.shared),
+        }
     }
 
     /// The newest durable revision.
@@ -168,11 +179,20 @@ impl Store {
         evaluated: Evaluated,
         facts: Vec<facts::FactChange>,
     ) -> Result<(), CommitError> {
-        let Evaluated { head, records, touched, attached } = evaluated;
+        let Evaluated {
+            head,
+            records,
+            touched,
+            attached,
+        } = evaluated;
         if records.is_empty() && facts.is_empty() {
             return Ok(());
         }
-        let mut log_batch = LogBatch { records, removed: Vec::new(), facts };
+        let mut log_batch = LogBatch {
+            records,
+            removed: Vec::new(),
+            facts,
+        };
         let outcome = self.space.check(log_batch.record_bytes()).and_then(|()| {
             // A compaction under way rides along: its share of removals costs no sync of its own.
             self.compaction.ride_along(&self.shared, &mut log_batch);

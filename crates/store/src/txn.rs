@@ -31,7 +31,10 @@ pub struct Txn {
 impl Txn {
     /// A transaction without a condition.
     pub fn of(then: Vec<Op>) -> Self {
-        Self { then, ..Self::default() }
+        Self {
+            then,
+            ..Self::default()
+        }
     }
 
     /// Writes one key.
@@ -47,7 +50,11 @@ impl Txn {
     /// Adds a comparison.
     #[must_use]
     pub fn when(mut self, key: impl Into<Bytes>, relation: Relation, target: Target) -> Self {
-        self.compares.push(Compare { key: key.into(), relation, target });
+        self.compares.push(Compare {
+            key: key.into(),
+            relation,
+            target,
+        });
         self
     }
 
@@ -80,12 +87,20 @@ pub struct Compare {
 impl Compare {
     /// The field equals the operand.
     pub fn equal(key: impl Into<Bytes>, target: Target) -> Self {
-        Self { key: key.into(), relation: Relation::Equal, target }
+        Self {
+            key: key.into(),
+            relation: Relation::Equal,
+            target,
+        }
     }
 
     /// The field is greater than the operand.
     pub fn greater(key: impl Into<Bytes>, target: Target) -> Self {
-        Self { key: key.into(), relation: Relation::Greater, target }
+        Self {
+            key: key.into(),
+            relation: Relation::Greater,
+            target,
+        }
     }
 }
 
@@ -159,12 +174,18 @@ pub enum Op {
 impl Op {
     /// Writes a key that is on no lease.
     pub fn put(key: impl Into<Bytes>, value: impl Into<Bytes>) -> Self {
-        Self::Put { key: key.into(), value: value.into(), lease: None }
+        Self::Put {
+            key: key.into(),
+            value: value.into(),
+            lease: None,
+        }
     }
 
     /// Deletes one key.
     pub fn delete(key: impl Into<Bytes>) -> Self {
-        Self::DeleteRange { keys: KeyRange::One(key.into()) }
+        Self::DeleteRange {
+            keys: KeyRange::One(key.into()),
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    clippy::panic,
     reason = "a test: a panic is its way to fail"
 )]
 
@@ -34,14 +33,17 @@ struct Model {
 enum Step {
     Batch(Vec<Txn>),
     Compact(u8),
-    CompactStep,
+    Remove,
     Revoke(i64),
     Reopen,
 }
 
 impl Model {
     fn new() -> Self {
-        Self { states: vec![State::new()], compacted: 0 }
+        Self {
+            states: vec![State::new()],
+            compacted: 0,
+        }
     }
 
     fn head(&self) -> u64 {
@@ -79,10 +81,14 @@ impl Model {
         for op in if holds { &txn.then } else { &txn.otherwise } {
             match op {
                 Op::Put { key, value, lease } => {
-                    let (create, version) =
-                        next.get(key).map_or((revision, 1), |old| (old.1, old.3 + 1));
+                    let (create, version) = next
+                        .get(key)
+                        .map_or((revision, 1), |old| (old.1, old.3 + 1));
                     let lease = lease.map_or(0, LeaseId::get);
-                    next.insert(key.clone(), (value.clone(), create, revision, version, lease));
+                    next.insert(
+                        key.clone(),
+                        (value.clone(), create, revision, version, lease),
+                    );
                     changed = true;
                 }
                 Op::DeleteRange { keys } => {
@@ -99,7 +105,9 @@ impl Model {
     fn revoke(&mut self, lease: i64) -> Option<u64> {
         let mut next = self.now().clone();
         next.retain(|_, version| version.4 != lease);
-        (next.len() < self.now().len()).then(|| self.states.push(next)).map(|()| self.head())
+        (next.len() < self.now().len())
+            .then(|| self.states.push(next))
+            .map(|()| self.head())
     }
 }
 
@@ -143,8 +151,16 @@ fn txn() -> impl Strategy<Value = Txn> {
     let compares = prop::collection::vec((key(), relation, target), 0..3);
     let ops = || prop::collection::vec(op(), 0..4);
     (compares, ops(), ops()).prop_map(|(compares, then, otherwise)| {
-        let txn = Txn { then, otherwise, ..Txn::default() };
-        compares.into_iter().fold(txn, |txn, (key, relation, target)| txn.when(key, relation, target))
+        let txn = Txn {
+            then,
+            otherwise,
+            ..Txn::default()
+        };
+        compares
+            .into_iter()
+            .fold(txn, |txn, (key, relation, target)| {
+                txn.when(key, relation, target)
+            })
     })
 }
 
@@ -152,7 +168,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         12 => prop::collection::vec(txn(), 1..5).prop_map(Step::Batch),
         2 => any::<u8>().prop_map(Step::Compact),
-        2 => Just(Step::CompactStep),
+        2 => Just(Step::Remove),
         1 => (1..3i64).prop_map(Step::Revoke),
         1 => Just(Step::Reopen),
     ]
@@ -169,17 +185,20 @@ fn check_commit(model: &Model, commit: &Commit) {
     let mut replayed = before.clone();
     for change in &commit.changes {
         let old = before.get(&change.key);
-        assert_eq!(old.map(|v| (v.1, v.2, v.3, v.4)), change.previous.map(tuple));
+        assert_eq!(
+            old.map(|v| (v.1, v.2, v.3, v.4)),
+            change.previous.map(tuple)
+        );
         assert_eq!(change.meta.mod_revision, commit.revision);
-        match &change.value {
-            Some(value) => {
-                let (create, modified, version, lease) = tuple(change.meta);
-                replayed.insert(change.key.clone(), (value.clone(), create, modified, version, lease));
-            }
-            None => {
-                assert_eq!((change.meta.version, change.meta.lease), (0, None));
-                replayed.remove(&change.key).unwrap();
-            }
+        if let Some(value) = &change.value {
+            let (create, modified, version, lease) = tuple(change.meta);
+            replayed.insert(
+                change.key.clone(),
+                (value.clone(), create, modified, version, lease),
+            );
+        } else {
+            assert_eq!((change.meta.version, change.meta.lease), (0, None));
+            replayed.remove(&change.key).unwrap();
         }
     }
     assert_eq!(&replayed, after);
@@ -187,7 +206,12 @@ fn check_commit(model: &Model, commit: &Commit) {
 
 fn tuple(meta: masthead_store::KeyMeta) -> (u64, u64, u64, i64) {
     let lease = meta.lease.map_or(0, LeaseId::get);
-    (meta.create_revision.get(), meta.mod_revision.get(), meta.version, lease)
+    (
+        meta.create_revision.get(),
+        meta.mod_revision.get(),
+        meta.version,
+        lease,
+    )
 }
 
 /// Compares everything that can be read.
@@ -207,19 +231,29 @@ fn check_reads(model: &Model, store: &Store) {
         loop {
             for kv in &page.kvs {
                 let (create, modified, version, lease) = tuple(kv.meta);
-                found.insert(kv.key.clone(), (kv.value.clone(), create, modified, version, lease));
+                found.insert(
+                    kv.key.clone(),
+                    (kv.value.clone(), create, modified, version, lease),
+                );
             }
             if !page.more {
                 break;
             }
             let rest = KeyRange::all().after(&page.kvs.last().unwrap().key);
+            let next = reader.page(&rest, Some(page.revision), 3).unwrap();
             page = reader.range(&rest, Some(page.revision), 3).unwrap();
+            assert_eq!((&next.kvs, next.more), (&page.kvs, page.more));
         }
         assert_eq!(&found, state, "at revision {number}");
     }
     let first = model.compacted.max(2);
-    let commits = reader.commits_after(revision(first - 1), usize::MAX).unwrap();
-    assert_eq!(commits.len() as u64, (model.head() + 1).saturating_sub(first));
+    let commits = reader
+        .commits_after(revision(first - 1), usize::MAX)
+        .unwrap();
+    assert_eq!(
+        commits.len() as u64,
+        (model.head() + 1).saturating_sub(first)
+    );
     for (offset, commit) in commits.iter().enumerate() {
         assert_eq!(commit.revision.get(), first + offset as u64);
         check_commit(model, commit);
@@ -233,7 +267,9 @@ fn check_reads(model: &Model, store: &Store) {
 fn grant_leases(store: &mut Store) {
     for number in 1..3 {
         let id = LeaseId::new(number);
-        store.grant(id, Duration::from_secs(9), Duration::ZERO).unwrap();
+        store
+            .grant(id, Duration::from_secs(9), Duration::ZERO)
+            .unwrap();
     }
 }
 
@@ -261,12 +297,17 @@ fn play(steps: Vec<Step>, open: &dyn Fn() -> Store) {
                 assert_eq!(accepted, through > model.compacted);
                 model.compacted = model.compacted.max(through);
             }
-            Step::CompactStep => while writer.compact_step().unwrap() == CompactProgress::More {},
+            Step::Remove => while writer.compact_step().unwrap() == CompactProgress::More {},
             Step::Revoke(lease) => {
                 let id = LeaseId::new(lease).unwrap();
                 let commit = writer.revoke(id).unwrap();
-                assert_eq!(commit.map(|commit| commit.revision.get()), model.revoke(lease));
-                writer.grant(Some(id), Duration::from_secs(9), Duration::ZERO).unwrap();
+                assert_eq!(
+                    commit.map(|commit| commit.revision.get()),
+                    model.revoke(lease)
+                );
+                writer
+                    .grant(Some(id), Duration::from_secs(9), Duration::ZERO)
+                    .unwrap();
             }
             Step::Reopen => {
                 drop(store.take());

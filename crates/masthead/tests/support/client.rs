@@ -59,7 +59,11 @@ impl Answer {
     /// The body of a success as JSON.
     pub(crate) fn ok(&self) -> Value {
         let text = String::from_utf8_lossy(&self.body);
-        assert!((200..300).contains(&self.status), "answered {}: {text}", self.status);
+        assert!(
+            (200..300).contains(&self.status),
+            "answered {}: {text}",
+            self.status
+        );
         self.json()
     }
 }
@@ -94,17 +98,26 @@ impl Client {
 
     /// The same way, speaking HTTP/1.1, one connection for each request.
     pub(crate) fn over_http1(&self) -> Self {
-        Self { protocol: Protocol::Http1, ..self.apart() }
+        Self {
+            protocol: Protocol::Http1,
+            ..self.apart()
+        }
     }
 
     /// The same way over another connection.
     pub(crate) fn apart(&self) -> Self {
-        Self { shared: Arc::default(), ..self.clone() }
+        Self {
+            shared: Arc::default(),
+            ..self.clone()
+        }
     }
 
     /// The same way with other credentials.
     pub(crate) fn with_token(&self, token: &str) -> Self {
-        Self { token: token.to_owned(), ..self.apart() }
+        Self {
+            token: token.to_owned(),
+            ..self.apart()
+        }
     }
 
     /// Where the server listens.
@@ -124,7 +137,9 @@ impl Client {
             Protocol::Http2 => &self.http2,
         };
         let name = ServerName::IpAddress(self.address.ip().into());
-        Ok(TlsConnector::from(Arc::clone(config)).connect(name, stream).await?)
+        Ok(TlsConnector::from(Arc::clone(config))
+            .connect(name, stream)
+            .await?)
     }
 
     /// A connection that is kept open for as long as the value lives.
@@ -205,7 +220,9 @@ impl Client {
         body: Option<(&str, Bytes)>,
     ) -> Answer {
         let what = format!("an answer to {method} {path}");
-        within(PATIENCE, &what, self.try_call(method, path, body)).await.unwrap()
+        within(PATIENCE, &what, self.try_call(method, path, body))
+            .await
+            .unwrap()
     }
 
     /// Reads.
@@ -226,7 +243,12 @@ impl Client {
     /// Changes with a merge patch.
     pub(crate) async fn merge(&self, path: &str, change: &Value) -> Answer {
         let bytes = Bytes::from(change.to_string());
-        self.call(Method::PATCH, path, Some(("application/merge-patch+json", bytes))).await
+        self.call(
+            Method::PATCH,
+            path,
+            Some(("application/merge-patch+json", bytes)),
+        )
+        .await
     }
 
     /// Deletes.
@@ -236,7 +258,9 @@ impl Client {
 
     /// Opens a watch; `path` has the whole query, `watch=true` too.
     pub(crate) async fn try_watch(&self, path: &str) -> Result<Watch, ClientError> {
-        Ok(Watch::new(self.send(self.request(Method::GET, path, None)).await?))
+        Ok(Watch::new(
+            self.send(self.request(Method::GET, path, None)).await?,
+        ))
     }
 
     /// Opens a watch, which must be answered with 200.
@@ -311,7 +335,11 @@ fn to_origin_form(request: &mut Request<Full<Bytes>>) {
 async fn whole(response: Response<Incoming>) -> Result<Answer, ClientError> {
     let (head, body) = response.into_parts();
     let body = body.collect().await?.to_bytes();
-    Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
+    Ok(Answer {
+        status: head.status.as_u16(),
+        headers: head.headers,
+        body,
+    })
 }
 
 fn json_body(object: &Value) -> (&'static str, Bytes) {

@@ -45,7 +45,9 @@ impl Dice {
 /// The number that an environment variable says, else `default`.
 pub(crate) fn setting(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")),
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{name}={text} is not a number")),
         Err(_) => default,
     }
 }
@@ -53,5 +55,8 @@ pub(crate) fn setting(name: &str, default: u64) -> u64 {
 /// A seed: from that environment variable, else a new one.
 pub(crate) fn seed(name: &str) -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    setting(name, now.map_or(0, |since| since.as_nanos() as u64 % 1_000_000_000))
+    setting(
+        name,
+        now.map_or(0, |since| since.as_nanos() as u64 % 1_000_000_000),
+    )
 }

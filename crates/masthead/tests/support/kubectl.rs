@@ -34,7 +34,11 @@ impl Kubectl {
     /// kubectl with that kubeconfig; caches and the like go into `home`.
     pub(crate) fn new(kubeconfig: &Path, home: &Path) -> Self {
         std::fs::create_dir_all(home).unwrap();
-        Self { program: program(), kubeconfig: kubeconfig.to_owned(), home: home.to_owned() }
+        Self {
+            program: program(),
+            kubeconfig: kubeconfig.to_owned(),
+            home: home.to_owned(),
+        }
     }
 
     /// Runs one command to its end.
@@ -44,7 +48,11 @@ impl Kubectl {
 
     /// Runs one command to its end, with `input` as its standard input.
     pub(crate) fn feed(&self, arguments: &[&str], input: &str) -> Printed {
-        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut stdin = child.stdin.take().unwrap();
         // A command that takes no input may have closed it.
         drop(stdin.write_all(input.as_bytes()));
@@ -67,13 +75,22 @@ impl Kubectl {
     /// What one command printed, which must succeed with `input` as its standard input.
     pub(crate) fn ok_fed(&self, arguments: &[&str], input: &str) -> String {
         let printed = self.feed(arguments, input);
-        assert!(printed.status.success(), "kubectl {arguments:?}: {}{}", printed.err, printed.out);
+        assert!(
+            printed.status.success(),
+            "kubectl {arguments:?}: {}{}",
+            printed.err,
+            printed.out
+        );
         printed.out
     }
 
     /// Starts a command that goes on, such as a watch.
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
-        let mut child = self.command(arguments).stdin(Stdio::null()).spawn().unwrap();
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
         let lines = read_lines(child.stdout.take().unwrap());
         let err = Some(read_all(child.stderr.take().unwrap()));
         Child { child, lines, err }
@@ -117,7 +134,10 @@ impl Child {
         while lines.len() < count {
             let Some(line) = self.next_line(bound) else {
                 let err = self.kill();
-                panic!("line {} of {count} did not come after {lines:?}; {err}", lines.len());
+                panic!(
+                    "line {} of {count} did not come after {lines:?}; {err}",
+                    lines.len()
+                );
             };
             lines.push(line);
         }
@@ -140,7 +160,10 @@ impl Child {
     fn kill(&mut self) -> String {
         drop(self.child.kill());
         drop(self.child.wait());
-        self.err.take().map(|err| err.join().unwrap()).unwrap_or_default()
+        self.err
+            .take()
+            .map(|err| err.join().unwrap())
+            .unwrap_or_default()
     }
 }
 
@@ -155,7 +178,10 @@ fn program() -> OsString {
     if let Some(program) = std::env::var_os("MASTHEAD_TEST_KUBECTL") {
         return program;
     }
-    let fetched = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/bin/kubectl");
+    let fetched = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../target/tools/bin/kubectl"
+    );
     if Path::new(fetched).is_file() {
         return fetched.into();
     }

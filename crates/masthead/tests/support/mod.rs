@@ -36,11 +36,7 @@ pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The output of `future`, which must come within `bound`.
-pub(crate) async fn within<T>(
-    bound: Duration,
-    what: &str,
-    future: impl Future<Output = T>,
-) -> T {
+pub(crate) async fn within<T>(bound: Duration, what: &str, future: impl Future<Output = T>) -> T {
     match tokio::time::timeout(bound, future).await {
         Ok(output) => output,
         Err(_) => panic!("waited {bound:?} in vain for {what}"),
@@ -59,6 +55,9 @@ pub(crate) fn config_map(name: &str, value: &str) -> Value {
 
 /// The `metadata.resourceVersion` of an object or a list, as a number.
 pub(crate) fn version(object: &Value) -> u64 {
-    let text = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
-    text.parse().unwrap_or_else(|_| panic!("no resourceVersion in {object}"))
+    let text = object["metadata"]["resourceVersion"]
+        .as_str()
+        .unwrap_or_default();
+    text.parse()
+        .unwrap_or_else(|_| panic!("no resourceVersion in {object}"))
 }

@@ -54,13 +54,19 @@ impl Masthead {
 
     /// A server that keeps its objects in `dir`.
     pub(crate) fn on(dir: &Path) -> Self {
-        Self::start(&Options { data_dir: Some(dir.to_owned()), ..Options::default() })
+        Self::start(&Options {
+            data_dir: Some(dir.to_owned()),
+            ..Options::default()
+        })
     }
 
     /// A server that must start.
     pub(crate) fn start(options: &Options) -> Self {
         Self::try_start(options).unwrap_or_else(|refusal| {
-            panic!("the server ended with {:?}: {}", refusal.code, refusal.message)
+            panic!(
+                "the server ended with {:?}: {}",
+                refusal.code, refusal.message
+            )
         })
     }
 
@@ -88,14 +94,24 @@ impl Masthead {
             drop(child.kill());
             let status = child.wait().unwrap();
             let message = fs::read_to_string(scratch.path().join("log")).unwrap();
-            return Err(Refusal { code: status.code(), message });
+            return Err(Refusal {
+                code: status.code(),
+                message,
+            });
         };
         let url = line["url"].as_str().unwrap().to_owned();
         let address = url.trim_start_matches("https://").parse().unwrap();
         let config = fs::read_to_string(&kubeconfig).unwrap();
         let token = member(&config, "token");
         let authority = authority(&config);
-        Ok(Self { child, url, address, token, authority, scratch })
+        Ok(Self {
+            child,
+            url,
+            address,
+            token,
+            authority,
+            scratch,
+        })
     }
 
     /// The server's URL, without a slash at the end.
@@ -156,8 +172,16 @@ impl Masthead {
     /// Memory that the process holds now, in bytes.
     pub(crate) fn resident_bytes(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmRSS:"))
+            .unwrap();
+        line.split_whitespace()
+            .nth(1)
+            .unwrap()
+            .parse::<u64>()
+            .unwrap()
+            * 1024
     }
 
     /// Sends `signal`.
@@ -180,7 +204,10 @@ impl Masthead {
             }
             thread::sleep(Duration::from_millis(5));
         }
-        panic!("the server did not end within {bound:?}; its log: {}", self.log());
+        panic!(
+            "the server did not end within {bound:?}; its log: {}",
+            self.log()
+        );
     }
 
     /// Sends SIGKILL and waits for the end.
@@ -215,7 +242,11 @@ fn first_line(child: &mut Child) -> Option<Value> {
         .recv_timeout(PATIENCE)
         .unwrap_or_else(|_| panic!("the server neither started nor ended within {PATIENCE:?}"))
         .unwrap();
-    if line.is_empty() { None } else { Some(serde_json::from_str(&line).unwrap()) }
+    if line.is_empty() {
+        None
+    } else {
+        Some(serde_json::from_str(&line).unwrap())
+    }
 }
 
 /// The value of a member of the kubeconfig, which has one a line.

@@ -25,7 +25,10 @@ impl Event {
         let mut event: Value =
             serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line:?}"));
         let kind = event["type"].as_str().unwrap_or_default().to_owned();
-        Self { kind, object: event["object"].take() }
+        Self {
+            kind,
+            object: event["object"].take(),
+        }
     }
 
     /// The name of its object.
@@ -75,7 +78,13 @@ impl Watch {
     pub(crate) fn new(response: Response<Incoming>) -> Self {
         let (head, body) = response.into_parts();
         let status = head.status.as_u16();
-        Self { status, headers: head.headers, body, buffer: Vec::new(), taken: 0 }
+        Self {
+            status,
+            headers: head.headers,
+            body,
+            buffer: Vec::new(),
+            taken: 0,
+        }
     }
 
     /// What comes next, waiting no longer than `bound`. Nothing is lost by a bound too short.
@@ -125,7 +134,10 @@ impl Watch {
         while events.len() < count {
             match self.next(PATIENCE).await {
                 Next::Event(event) => events.push(event),
-                other => panic!("event {} of {count}: {other:?} after {events:?}", events.len()),
+                other => panic!(
+                    "event {} of {count}: {other:?} after {events:?}",
+                    events.len()
+                ),
             }
         }
         events
@@ -136,7 +148,10 @@ impl Watch {
         let until = Instant::now() + bound;
         let mut events = Vec::new();
         loop {
-            match self.next(until.saturating_duration_since(Instant::now())).await {
+            match self
+                .next(until.saturating_duration_since(Instant::now()))
+                .await
+            {
                 Next::Event(event) => events.push(event),
                 Next::End => return events,
                 other => panic!("no clean end within {bound:?}: {other:?} after {events:?}"),

@@ -25,6 +25,10 @@ pub(super) const ROOT: &str = "/registry/";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one line of the data file, as it stands there"
+)]
 struct Line<'a> {
     group: &'a str,
     version: &'a str,

@@ -56,9 +56,9 @@ impl Catalog {
             .collect();
         by_prefix.sort_by_key(|at| resources.get(*at).map(|r| r.key_prefix.as_ref()));
         Self {
+            resources,
             by_path,
             by_prefix,
-            resources,
         }
     }
 

@@ -34,6 +34,7 @@ struct Group<'a> {
 }
 
 #[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names on the wire")]
 struct Version<'a> {
     version: &'a str,
     resources: Vec<Item<'a>>,
@@ -57,6 +58,7 @@ struct Item<'a> {
 }
 
 #[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names on the wire")]
 struct Kind<'a> {
     group: &'a str,
     version: &'a str,

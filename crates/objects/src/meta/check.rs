@@ -17,8 +17,11 @@ const STANDARD_FINALIZERS: &[&str] = &["kubernetes", "orphan", "foregroundDeleti
 const NOT_QUALIFIED: &str = "name is neither a standard finalizer name nor is it fully qualified";
 
 /// Groups whose own finalizers need no domain.
-const LENIENT_GROUPS: &[&str] =
-    &["apiextensions.k8s.io", "apiregistration.k8s.io", "admissionregistration.k8s.io"];
+const LENIENT_GROUPS: &[&str] = &[
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "admissionregistration.k8s.io",
+];
 
 /// What is wrong with the metadata of a new object.
 pub fn check_new(resource: &Resource, object: &Value) -> Vec<FieldError> {
@@ -30,7 +33,10 @@ pub fn check_new(resource: &Resource, object: &Value) -> Vec<FieldError> {
         errors.extend(all_invalid("metadata.generateName", prefix, complaints));
     }
     if name.is_empty() {
-        errors.push(FieldError::required("metadata.name", "name or generateName is required"));
+        errors.push(FieldError::required(
+            "metadata.name",
+            "name or generateName is required",
+        ));
     } else {
         let complaints = rule.complaints(name, NameForm::Whole);
         errors.extend(all_invalid("metadata.name", name, complaints));
@@ -38,7 +44,11 @@ pub fn check_new(resource: &Resource, object: &Value) -> Vec<FieldError> {
     check_namespace(resource, text(object, "namespace"), &mut errors);
     if let Some(generation) = number(object, "generation").filter(|generation| *generation < 0) {
         let detail = "must be greater than or equal to 0";
-        errors.push(FieldError::invalid("metadata.generation", generation, detail));
+        errors.push(FieldError::invalid(
+            "metadata.generation",
+            generation,
+            detail,
+        ));
     }
     errors.extend(check_maps(object));
     errors.extend(check_finalizers(resource, object));
@@ -50,8 +60,10 @@ pub fn check_update(old: &Value, new: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if !text(old, "deletionTimestamp").is_empty() {
         let before = strings(old, "finalizers");
-        let mut added: Vec<&str> =
-            strings(new, "finalizers").into_iter().filter(|f| !before.contains(f)).collect();
+        let mut added: Vec<&str> = strings(new, "finalizers")
+            .into_iter()
+            .filter(|f| !before.contains(f))
+            .collect();
         added.sort_unstable();
         added.dedup();
         if !added.is_empty() {
@@ -77,7 +89,10 @@ pub fn check_update(old: &Value, new: &Value) -> Vec<FieldError> {
 }
 
 fn all_invalid(field: &str, value: &str, complaints: Vec<String>) -> Vec<FieldError> {
-    complaints.into_iter().map(|complaint| FieldError::invalid(field, value, complaint)).collect()
+    complaints
+        .into_iter()
+        .map(|complaint| FieldError::invalid(field, value, complaint))
+        .collect()
 }
 
 fn check_namespace(resource: &Resource, namespace: &str, errors: &mut Vec<FieldError>) {
@@ -98,8 +113,16 @@ fn check_namespace(resource: &Resource, namespace: &str, errors: &mut Vec<FieldE
 fn check_maps(object: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (key, value) in members(object, "labels") {
-        errors.extend(all_invalid("metadata.labels", key, qualified_name_errors(key)));
-        errors.extend(all_invalid("metadata.labels", value, label_value_errors(value)));
+        errors.extend(all_invalid(
+            "metadata.labels",
+            key,
+            qualified_name_errors(key),
+        ));
+        errors.extend(all_invalid(
+            "metadata.labels",
+            value,
+            label_value_errors(value),
+        ));
     }
     let mut bytes = 0;
     for (key, value) in members(object, "annotations") {
@@ -108,7 +131,10 @@ fn check_maps(object: &Value) -> Vec<FieldError> {
         errors.extend(all_invalid("metadata.annotations", key, complaints));
     }
     if bytes > ANNOTATION_BYTES_MAX {
-        errors.push(FieldError::too_long("metadata.annotations", ANNOTATION_BYTES_MAX));
+        errors.push(FieldError::too_long(
+            "metadata.annotations",
+            ANNOTATION_BYTES_MAX,
+        ));
     }
     errors.extend(owners::check(list(object, "ownerReferences")));
     errors
@@ -119,15 +145,26 @@ pub(crate) fn check_finalizers(resource: &Resource, object: &Value) -> Vec<Field
     let finalizers = strings(object, "finalizers");
     let mut errors = Vec::new();
     for name in &finalizers {
-        errors.extend(all_invalid("metadata.finalizers", name, qualified_name_errors(name)));
+        errors.extend(all_invalid(
+            "metadata.finalizers",
+            name,
+            qualified_name_errors(name),
+        ));
     }
     if finalizers.contains(&"orphan") && finalizers.contains(&"foregroundDeletion") {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
-        errors.push(FieldError::invalid("metadata.finalizers", finalizers.clone(), detail));
+        errors.push(FieldError::invalid(
+            "metadata.finalizers",
+            finalizers.clone(),
+            detail,
+        ));
     }
     if !LENIENT_GROUPS.contains(&resource.group.as_ref()) {
         for (at, name) in finalizers.iter().enumerate() {
-            errors.extend(check_finalizer_domain(&format!("metadata.finalizers[{at}]"), name));
+            errors.extend(check_finalizer_domain(
+                &format!("metadata.finalizers[{at}]"),
+                name,
+            ));
         }
     }
     errors
@@ -140,6 +177,11 @@ pub(crate) fn check_finalizer_domain(field: &str, name: &str) -> Option<FieldErr
 }
 
 fn members<'v>(object: &'v Value, name: &str) -> BTreeMap<&'v str, &'v str> {
-    let map = metadata(object).and_then(|m| m.get(name)).and_then(Value::as_object);
-    map.into_iter().flatten().map(|(k, v)| (k.as_str(), v.as_str().unwrap_or_default())).collect()
+    let map = metadata(object)
+        .and_then(|m| m.get(name))
+        .and_then(Value::as_object);
+    map.into_iter()
+        .flatten()
+        .map(|(k, v)| (k.as_str(), v.as_str().unwrap_or_default()))
+        .collect()
 }

@@ -11,6 +11,6 @@ mod name;
 mod owners;
 
 pub use access::{list, metadata, metadata_mut, number, strings, text};
-pub use check::{check_new, check_update};
 pub(crate) use check::{check_finalizer_domain, check_finalizers};
+pub use check::{check_new, check_update};
 pub use name::{NameForm, NameRule};

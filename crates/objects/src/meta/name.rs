@@ -38,11 +38,31 @@ const RULES: &[(&str, &str, NameRule)] = &[
     ("", "services", NameRule::Label),
     ("batch", "cronjobs", NameRule::CronJob),
     ("rbac.authorization.k8s.io", "roles", NameRule::PathSegment),
-    ("rbac.authorization.k8s.io", "rolebindings", NameRule::PathSegment),
-    ("rbac.authorization.k8s.io", "clusterroles", NameRule::PathSegment),
-    ("rbac.authorization.k8s.io", "clusterrolebindings", NameRule::PathSegment),
-    ("apiregistration.k8s.io", "apiservices", NameRule::PathSegment),
-    ("certificates.k8s.io", "certificatesigningrequests", NameRule::PathSegment),
+    (
+        "rbac.authorization.k8s.io",
+        "rolebindings",
+        NameRule::PathSegment,
+    ),
+    (
+        "rbac.authorization.k8s.io",
+        "clusterroles",
+        NameRule::PathSegment,
+    ),
+    (
+        "rbac.authorization.k8s.io",
+        "clusterrolebindings",
+        NameRule::PathSegment,
+    ),
+    (
+        "apiregistration.k8s.io",
+        "apiservices",
+        NameRule::PathSegment,
+    ),
+    (
+        "certificates.k8s.io",
+        "certificatesigningrequests",
+        NameRule::PathSegment,
+    ),
     ("networking.k8s.io", "ipaddresses", NameRule::PathSegment),
 ];
 
@@ -89,7 +109,11 @@ fn label(name: &str) -> Vec<String> {
     }
     if !subdomain_errors(name).is_empty() || name.contains('.') {
         let dots = subdomain_errors(name).is_empty();
-        complaints.push(if dots { "must not contain dots".to_owned() } else { LABEL.to_owned() });
+        complaints.push(if dots {
+            "must not contain dots".to_owned()
+        } else {
+            LABEL.to_owned()
+        });
     }
     complaints
 }
@@ -124,18 +148,32 @@ mod tests {
     #[test]
     fn names_are_refused_with_the_texts_that_clients_know() {
         let long = "x".repeat(254);
-        for name in ["Upper", "a_b", "-a", "a-", ".a", "a..b", "a/b", "a%b", "..", "a b", "ü", ""] {
+        for name in [
+            "Upper", "a_b", "-a", "a-", ".a", "a..b", "a/b", "a%b", "..", "a b", "ü", "",
+        ] {
             check(NameRule::Subdomain, name, &[SUBDOMAIN]);
         }
-        check(NameRule::Subdomain, &long, &["must be no more than 253 characters"]);
+        check(
+            NameRule::Subdomain,
+            &long,
+            &["must be no more than 253 characters"],
+        );
         for name in ["Upper", "a_b", "-a"] {
             check(NameRule::Label, name, &[LABEL]);
         }
         check(NameRule::Label, "a.b", &["must not contain dots"]);
-        check(NameRule::Label, &"x".repeat(64), &["must be no more than 63 characters"]);
+        check(
+            NameRule::Label,
+            &"x".repeat(64),
+            &["must be no more than 63 characters"],
+        );
         check(NameRule::PathSegment, "A:b.c/d", &["may not contain '/'"]);
         check(NameRule::PathSegment, "..", &["may not be '..'"]);
-        check(NameRule::CronJob, &"x".repeat(53), &["must be no more than 52 characters"]);
+        check(
+            NameRule::CronJob,
+            &"x".repeat(53),
+            &["must be no more than 52 characters"],
+        );
     }
 
     #[test]
@@ -148,7 +186,15 @@ mod tests {
         ] {
             check(rule, name, &[]);
         }
-        assert!(NameRule::Subdomain.complaints("g-", NameForm::Prefix).is_empty());
-        assert!(!NameRule::Subdomain.complaints("Bad_", NameForm::Prefix).is_empty());
+        assert!(
+            NameRule::Subdomain
+                .complaints("g-", NameForm::Prefix)
+                .is_empty()
+        );
+        assert!(
+            !NameRule::Subdomain
+                .complaints("Bad_", NameForm::Prefix)
+                .is_empty()
+        );
     }
 }

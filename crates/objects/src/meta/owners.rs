@@ -37,11 +37,19 @@ fn check_one(owner: &Value, errors: &mut Vec<FieldError>) {
     let kind = text(owner, "kind");
     if version.is_empty() {
         let field = format!("{PATH}.apiVersion");
-        errors.push(FieldError::invalid(field, api_version, "version must not be empty"));
+        errors.push(FieldError::invalid(
+            field,
+            api_version,
+            "version must not be empty",
+        ));
     }
     for name in ["kind", "name", "uid"] {
         if text(owner, name).is_empty() {
-            errors.push(FieldError::invalid(format!("{PATH}.{name}"), "", "must not be empty"));
+            errors.push(FieldError::invalid(
+                format!("{PATH}.{name}"),
+                "",
+                "must not be empty",
+            ));
         }
     }
     if (group, version, kind) == ("", "v1", "Event") {

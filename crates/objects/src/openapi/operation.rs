@@ -214,9 +214,9 @@ pub(super) fn paths<'a>(resource: &'a Resource, root: &str) -> Vec<PathItem<'a>>
             });
         }
         if CONNECTS.contains(&part.name.as_ref()) {
-            operations
-                .iter_mut()
-                .for_each(|operation| operation.action = Action::Connect);
+            for operation in &mut operations {
+                operation.action = Action::Connect;
+            }
         }
         let path = item(format!("{object}/{}", part.name), operations);
         paths.push(PathItem {

@@ -32,8 +32,10 @@ pub(super) fn document(catalog: &Catalog, server: &str) -> Value {
 
 fn parameter(name: &str, place: &str, kind: &str) -> Value {
     let mut parameter = json!({"name": name, "in": place, "type": kind, "uniqueItems": true});
-    if place == "path" {
-        parameter["required"] = Value::Bool(true);
+    if place == "path"
+        && let Some(members) = parameter.as_object_mut()
+    {
+        members.insert("required".to_owned(), Value::Bool(true));
     }
     parameter
 }

@@ -15,7 +15,7 @@ const PATCH_TYPES: [&str; 4] = [
     "application/strategic-merge-patch+json",
 ];
 
-fn frame(version: &str, paths: Map<String, Value>, schemas: Map<String, Value>) -> Value {
+fn frame(version: &str, paths: &Map<String, Value>, schemas: &Map<String, Value>) -> Value {
     json!({
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": version},
@@ -32,8 +32,8 @@ pub(super) fn plain(path: &str, version: &str) -> Value {
     let get = json!({"get": {"responses": {"200": {"description": "OK", "content": {"application/json": {}}}}}});
     frame(
         version,
-        [(path.to_owned(), get)].into_iter().collect(),
-        Map::new(),
+        &[(path.to_owned(), get)].into_iter().collect(),
+        &Map::new(),
     )
 }
 
@@ -54,7 +54,7 @@ pub(super) fn document(catalog: &Catalog, group: &str, version: &str, server: &s
     }
     paths.sort_keys();
     let resources = catalog.resources(group, version).map(AsRef::as_ref);
-    frame(server, paths, schema::all(resources, REFERENCE))
+    frame(server, &paths, &schema::all(resources, REFERENCE))
 }
 
 fn content(types: &[&str], schema: &str) -> Value {
@@ -69,8 +69,10 @@ fn content(types: &[&str], schema: &str) -> Value {
 fn parameter(name: &str, place: &str, kind: &str) -> Value {
     let mut parameter =
         json!({"name": name, "in": place, "schema": {"type": kind, "uniqueItems": true}});
-    if place == "path" {
-        parameter["required"] = Value::Bool(true);
+    if place == "path"
+        && let Some(members) = parameter.as_object_mut()
+    {
+        members.insert("required".to_owned(), Value::Bool(true));
     }
     parameter
 }
@@ -97,22 +99,25 @@ fn operation_of(item: &PathItem<'_>, operation: &Operation) -> Value {
         .map(|(name, kind)| parameter(name, "query", kind.as_str()))
         .collect();
     let answer = json!({"description": "OK", "content": content(&ANSWER_TYPES, &schema::answer(item, operation))});
-    let mut responses = json!({"200": answer, "401": {"description": "Unauthorized"}});
+    let mut responses = Map::new();
+    responses.insert("200".to_owned(), answer.clone());
     if matches!(operation.action, Action::Post | Action::Put | Action::Patch) {
-        responses["201"] = answer;
+        responses.insert("201".to_owned(), answer);
     }
-    let mut out = json!({
-        "tags": [tag(item)],
-        "operationId": operation::id(item, operation),
-        "parameters": parameters,
-        "responses": responses,
-        "x-kubernetes-action": operation.action.as_str(),
-        "x-kubernetes-group-version-kind": {"group": group, "version": version, "kind": kind},
-    });
+    responses.insert("401".to_owned(), json!({"description": "Unauthorized"}));
+    let mut out = Map::new();
+    let mut add = |key: &str, value: Value| out.insert(key.to_owned(), value);
+    add("tags", json!([tag(item)]));
+    add("operationId", operation::id(item, operation).into());
+    add("parameters", parameters.into());
     if let Some(body) = body(operation, &schema::name_of(&group, &version, &kind)) {
-        out["requestBody"] = body;
+        add("requestBody", body);
     }
-    out
+    add("responses", responses.into());
+    add("x-kubernetes-action", operation.action.as_str().into());
+    let of = json!({"group": group, "version": version, "kind": kind});
+    add("x-kubernetes-group-version-kind", of);
+    out.into()
 }
 
 fn body(operation: &Operation, own: &str) -> Option<Value> {

@@ -55,7 +55,9 @@ const ATOMIC_CONDITIONS: &[&str] = &[
 /// The rule of the list at `path` (member names only, list positions left out) of `kind`.
 pub fn list_rule(kind: &str, path: &[String]) -> ListRule {
     let mut back = path.iter().rev().map(String::as_str);
-    let (Some(name), parent) = (back.next(), back.next()) else { return ListRule::Atomic };
+    let (Some(name), parent) = (back.next(), back.next()) else {
+        return ListRule::Atomic;
+    };
     match (name, parent) {
         ("ports", Some("containers" | "initContainers" | "ephemeralContainers")) => {
             ListRule::Map("containerPort")
@@ -66,7 +68,10 @@ pub fn list_rule(kind: &str, path: &[String]) -> ListRule {
         ("addresses", Some(_)) if kind != "Node" => ListRule::Atomic,
         ("conditions", _) if ATOMIC_CONDITIONS.contains(&kind) => ListRule::Atomic,
         ("secrets", _) if kind != "ServiceAccount" => ListRule::Atomic,
-        _ => RULES.iter().find(|(field, _)| *field == name).map_or(ListRule::Atomic, |(_, r)| *r),
+        _ => RULES
+            .iter()
+            .find(|(field, _)| *field == name)
+            .map_or(ListRule::Atomic, |(_, r)| *r),
     }
 }
 
@@ -78,7 +83,11 @@ mod tests {
     fn a_list_of_the_same_name_merges_by_where_it_stands() {
         for (kind, path, rule) in [
             ("Pod", "spec/containers", ListRule::Map("name")),
-            ("Deployment", "spec/template/spec/containers/ports", ListRule::Map("containerPort")),
+            (
+                "Deployment",
+                "spec/template/spec/containers/ports",
+                ListRule::Map("containerPort"),
+            ),
             ("Service", "spec/ports", ListRule::Map("port")),
             ("Endpoints", "subsets/ports", ListRule::Atomic),
             ("Namespace", "spec/finalizers", ListRule::Atomic),

@@ -3,6 +3,7 @@
 //! A patch is applied to the object as it is stored, its `metadata.resourceVersion` in place; what
 //! comes out goes to [`write::update`](crate::write::update). Size of the result: [`RESULT_BYTES_MAX`].
 
+mod go_text;
 mod json;
 mod keys;
 mod merge;
@@ -12,8 +13,8 @@ mod strategic;
 pub use json::{COPY_BYTES_MAX, JsonPatch, JsonPatchError, OPERATIONS_MAX};
 pub use keys::{ListRule, list_rule};
 pub use masthead_api::PatchType;
-pub use merge::merge;
 use masthead_api::{Reason, Status, StatusDetails};
+pub use merge::merge;
 use serde_json::Value;
 pub use strategic::{StrategicError, merge as merge_strategic};
 
@@ -133,7 +134,10 @@ fn read_apply(resource: &Resource, bytes: &[u8]) -> Result<Value, Status> {
         let message = format!("invalid object type: {group}/{version}, Kind={kind}");
         return Err(Status::bad_request(message));
     }
-    if config.pointer("/metadata/managedFields").is_some_and(|fields| !fields.is_null()) {
+    if config
+        .pointer("/metadata/managedFields")
+        .is_some_and(|fields| !fields.is_null())
+    {
         return Err(Status::bad_request("metadata.managedFields must be nil"));
     }
     Ok(config)

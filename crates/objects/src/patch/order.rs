@@ -25,8 +25,9 @@ pub(super) fn weave(
     patch: &Positions,
     server: &Positions,
 ) -> Vec<Value> {
-    let (mut named, mut others): (Vec<_>, Vec<_>) =
-        merged.into_iter().partition(|(id, _)| patch.contains_key(id));
+    let (mut named, mut others): (Vec<_>, Vec<_>) = merged
+        .into_iter()
+        .partition(|(id, _)| patch.contains_key(id));
     named.sort_by_key(|(id, _)| patch.get(id).copied());
     others.sort_by_key(|(id, _)| server.get(id).copied());
     let mut woven = Vec::with_capacity(named.len() + others.len());
@@ -35,7 +36,11 @@ pub(super) fn weave(
     while let (Some((left, _)), Some((right, _))) = (others.peek(), named.peek()) {
         let stays_in_front =
             matches!((server.get(left), server.get(right)), (Some(l), Some(r)) if l < r);
-        let next = if stays_in_front { others.next() } else { named.next() };
+        let next = if stays_in_front {
+            others.next()
+        } else {
+            named.next()
+        };
         woven.extend(next.map(|(_, item)| item));
     }
     woven.extend(others.chain(named).map(|(_, item)| item));

@@ -9,6 +9,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::patch::go_text::{go_map, go_value};
 use crate::patch::keys::{ListRule, list_rule};
 use crate::patch::order::{Positions, positions, weave};
 
@@ -54,9 +55,17 @@ pub enum StrategicError {
 ///
 /// # Errors
 /// A directive that makes no sense; `object` is then half done and to be dropped.
-pub fn merge(kind: &str, object: &mut Value, patch: Map<String, Value>) -> Result<(), StrategicError> {
+pub fn merge(
+    kind: &str,
+    object: &mut Value,
+    patch: Map<String, Value>,
+) -> Result<(), StrategicError> {
     if let Value::Object(members) = object {
-        Merge { kind, path: Vec::new() }.map(members, patch)?;
+        Merge {
+            kind,
+            path: Vec::new(),
+        }
+        .map(members, patch)?;
     }
     Ok(())
 }
@@ -111,9 +120,9 @@ impl Merge<'_> {
             (Some(Value::Object(old)), Value::Object(new)) if !self.is_replaced() => {
                 self.map(old, new)
             }
-            (Some(Value::Array(old)), Value::Array(new)) => {
-                self.list(std::mem::take(old), new, None).map(|list| *old = list)
-            }
+            (Some(Value::Array(old)), Value::Array(new)) => self
+                .list(std::mem::take(old), new, None)
+                .map(|list| *old = list),
             (_, change) => {
                 original.insert(name, plain(change));
                 Ok(())
@@ -134,8 +143,11 @@ impl Merge<'_> {
         original: &mut Map<String, Value>,
         patch: &mut Map<String, Value>,
     ) -> Result<(), StrategicError> {
-        let names: Vec<String> =
-            patch.keys().filter(|name| name.starts_with(ELEMENT_ORDER)).cloned().collect();
+        let names: Vec<String> = patch
+            .keys()
+            .filter(|name| name.starts_with(ELEMENT_ORDER))
+            .cloned()
+            .collect();
         for name in names {
             let Some(Value::Array(order)) = patch.shift_remove(&name) else {
                 return Err(StrategicError::ElementOrder);
@@ -184,9 +196,16 @@ impl Merge<'_> {
         patch: Vec<Value>,
         order: Option<&[Value]>,
     ) -> Result<Vec<Value>, StrategicError> {
-        let Specials { deleted, replace, plain: items } = Specials::split(key, patch)?;
+        let Specials {
+            deleted,
+            replace,
+            plain: items,
+        } = Specials::split(key, patch)?;
         if replace {
-            return Ok(items.into_iter().map(|(_, item)| Value::Object(item)).collect());
+            return Ok(items
+                .into_iter()
+                .map(|(_, item)| Value::Object(item))
+                .collect());
         }
         let mut merged: Vec<(String, Value)> = Vec::with_capacity(original.len() + items.len());
         for item in original {
@@ -224,12 +243,24 @@ struct Specials {
 impl Specials {
     fn split(key: &'static str, patch: Vec<Value>) -> Result<Self, StrategicError> {
         let mut deleted = Vec::new();
-        let mut specials = Self { deleted: Positions::new(), replace: false, plain: Vec::new() };
+        let mut specials = Self {
+            deleted: Positions::new(),
+            replace: false,
+            plain: Vec::new(),
+        };
         for item in patch {
-            let Value::Object(item) = item else { return Err(StrategicError::NotAMap) };
+            let Value::Object(item) = item else {
+                return Err(StrategicError::NotAMap);
+            };
             let id = item.get(key).map(Value::to_string);
-            let lacks_key = || StrategicError::NoMergeKey { map: go_map(&item), key };
-            match item.get(DIRECTIVE).map(|directive| (directive, directive.as_str())) {
+            let lacks_key = || StrategicError::NoMergeKey {
+                map: go_map(&item),
+                key,
+            };
+            match item
+                .get(DIRECTIVE)
+                .map(|directive| (directive, directive.as_str()))
+            {
                 None => {
                     let id = id.ok_or_else(lacks_key)?;
                     specials.plain.push((id, item));
@@ -269,7 +300,9 @@ fn delete_scalars(
     field: &str,
     gone: &Value,
 ) -> Result<(), StrategicError> {
-    let Value::Array(gone) = gone else { return Err(StrategicError::DeleteList) };
+    let Value::Array(gone) = gone else {
+        return Err(StrategicError::DeleteList);
+    };
     let gone = positions(gone.iter().map(Value::to_string));
     if let Some(Value::Array(items)) = original.get_mut(field) {
         items.retain(|item| !gone.contains_key(&item.to_string()));
@@ -281,10 +314,16 @@ fn retain_keys(
     original: &mut Map<String, Value>,
     patch: &mut Map<String, Value>,
 ) -> Result<(), StrategicError> {
-    let Some(keys) = patch.shift_remove(RETAIN_KEYS) else { return Ok(()) };
-    let Value::Array(keys) = keys else { return Err(StrategicError::RetainKeys) };
+    let Some(keys) = patch.shift_remove(RETAIN_KEYS) else {
+        return Ok(());
+    };
+    let Value::Array(keys) = keys else {
+        return Err(StrategicError::RetainKeys);
+    };
     let kept = positions(keys.iter().filter_map(Value::as_str).map(str::to_owned));
-    let set = patch.iter().filter(|(name, value)| !value.is_null() && !name.starts_with('$'));
+    let set = patch
+        .iter()
+        .filter(|(name, value)| !value.is_null() && !name.starts_with('$'));
     if kept.len() != keys.len() || set.into_iter().any(|(name, _)| !kept.contains_key(name)) {
         return Err(StrategicError::RetainKeys);
     }
@@ -320,27 +359,9 @@ fn plain(value: Value) -> Value {
 }
 
 fn unknown_directive(directive: &Value, map: &Map<String, Value>) -> StrategicError {
-    StrategicError::UnknownDirective { directive: go_value(directive), map: go_map(map) }
-}
-
-/// A map as Go prints it: `map[a:1 b:x]`, ordered by key.
-fn go_map(map: &Map<String, Value>) -> String {
-    let mut members: Vec<_> = map.iter().collect();
-    members.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let members: Vec<_> =
-        members.into_iter().map(|(key, value)| format!("{key}:{}", go_value(value))).collect();
-    format!("map[{}]", members.join(" "))
-}
-
-fn go_value(value: &Value) -> String {
-    match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Object(map) => go_map(map),
-        Value::Array(items) => {
-            format!("[{}]", items.iter().map(go_value).collect::<Vec<_>>().join(" "))
-        }
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
+    StrategicError::UnknownDirective {
+        directive: go_value(directive),
+        map: go_map(map),
     }
 }
 

@@ -27,13 +27,25 @@ fn each_kind_of_patch_changes_what_it_names() {
     for (patch_type, patch) in [
         (PatchType::Merge, r#"{"data":{"a":"9"}}"#),
         (PatchType::Strategic, r#"{"data":{"a":"9"}}"#),
-        (PatchType::Json, r#"[{"op":"replace","path":"/data/a","value":"9"}]"#),
-        (PatchType::Apply, r#"{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"9"}}"#),
+        (
+            PatchType::Json,
+            r#"[{"op":"replace","path":"/data/a","value":"9"}]"#,
+        ),
+        (
+            PatchType::Apply,
+            r#"{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"9"}}"#,
+        ),
     ] {
         assert_eq!(patched(patch_type, patch), Ok(changed.clone()), "{patch}");
     }
-    assert_eq!(patched(PatchType::Merge, r#"{"data":{"a":null}}"#), Ok(json!({"b": "2"})));
-    assert_eq!(patched(PatchType::Merge, r#"{"data":null}"#), Ok(Value::Null));
+    assert_eq!(
+        patched(PatchType::Merge, r#"{"data":{"a":null}}"#),
+        Ok(json!({"b": "2"}))
+    );
+    assert_eq!(
+        patched(PatchType::Merge, r#"{"data":null}"#),
+        Ok(Value::Null)
+    );
 }
 
 #[test]
@@ -55,9 +67,13 @@ fn a_patch_that_cannot_be_done_is_refused() {
 
 #[test]
 fn too_many_operations_are_too_large_an_entity() {
-    let operations = vec![json!({"op": "add", "path": "/data/a", "value": "1"}); OPERATIONS_MAX + 1];
+    let operations =
+        vec![json!({"op": "add", "path": "/data/a", "value": "1"}); OPERATIONS_MAX + 1];
     let message = "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001";
-    assert_eq!(patched(PatchType::Json, &Value::from(operations).to_string()), Err((413, message.to_owned())));
+    assert_eq!(
+        patched(PatchType::Json, &Value::from(operations).to_string()),
+        Err((413, message.to_owned()))
+    );
 }
 
 #[test]
@@ -65,7 +81,12 @@ fn what_a_patch_makes_must_be_an_object_of_the_kind() {
     let refused = |patch| {
         let status = apply(configmaps(), PatchType::Merge, &config_map(), patch).unwrap_err();
         assert_eq!(status.code, 422);
-        status.details.unwrap().causes[0].message.rsplit_once("}: ").unwrap().1.to_owned()
+        status.details.unwrap().causes[0]
+            .message
+            .rsplit_once("}: ")
+            .unwrap()
+            .1
+            .to_owned()
     };
     assert_eq!(
         refused(br#"{"data":{"y":5}}"#),
@@ -75,7 +96,10 @@ fn what_a_patch_makes_must_be_an_object_of_the_kind() {
         refused(br#"{"apiVersion":"v2"}"#),
         "no kind \"ConfigMap\" is registered for version \"v2\" in scheme \"pkg/api/legacyscheme/scheme.go:30\""
     );
-    assert_eq!(refused(br#"{"kind":"Secret"}"#), "illegal base64 data at input byte 0");
+    assert_eq!(
+        refused(br#"{"kind":"Secret"}"#),
+        "illegal base64 data at input byte 0"
+    );
 }
 
 #[test]
@@ -90,12 +114,27 @@ fn a_result_that_is_too_large_is_refused() {
 /// JSON of a few levels with the names that the merges look at.
 fn any_json() -> impl Strategy<Value = Value> {
     let name = prop::sample::select(vec![
-        "a", "b", "name", "spec", "containers", "env", "finalizers", "metadata", "$patch",
-        "$retainKeys", "$setElementOrder/containers", "$deleteFromPrimitiveList/finalizers", "data",
-        "op", "path", "value", "from",
+        "a",
+        "b",
+        "name",
+        "spec",
+        "containers",
+        "env",
+        "finalizers",
+        "metadata",
+        "$patch",
+        "$retainKeys",
+        "$setElementOrder/containers",
+        "$deleteFromPrimitiveList/finalizers",
+        "data",
+        "op",
+        "path",
+        "value",
+        "from",
     ]);
     let text = prop::sample::select(vec![
-        "a", "b", "delete", "replace", "add", "test", "copy", "move", "/a", "/a/-", "/a/0", "/b/-1", "",
+        "a", "b", "delete", "replace", "add", "test", "copy", "move", "/a", "/a/-", "/a/0",
+        "/b/-1", "",
     ]);
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -107,7 +146,12 @@ fn any_json() -> impl Strategy<Value = Value> {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
             prop::collection::vec((name.clone(), inner), 0..5).prop_map(|members| {
-                Value::Object(members.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())
+                Value::Object(
+                    members
+                        .into_iter()
+                        .map(|(k, v)| (k.to_owned(), v))
+                        .collect(),
+                )
             }),
         ]
     })

@@ -133,7 +133,7 @@ impl Table {
         now: Timestamp,
     ) -> Result<(), DecodeError> {
         out.extend_from_slice(br#"{"cells":"#);
-        out.extend_from_slice(&wire::to_vec(&self.cells(&View { object, now })));
+        out.extend_from_slice(&wire::to_vec(&self.cells(&View::new(object, now))));
         if let Some(conditions) = self.conditions(object) {
             out.extend_from_slice(br#","conditions":"#);
             out.extend_from_slice(conditions.as_bytes());

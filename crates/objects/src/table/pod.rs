@@ -8,7 +8,7 @@ use super::view::{View, flag, get, int, list, text};
 
 /// What the states of all containers come to.
 #[derive(Debug, Default)]
-struct Summary {
+pub(super) struct Summary {
     ready: usize,
     total: usize,
     restarts: i64,
@@ -22,7 +22,7 @@ pub(super) fn ready(view: &View<'_>, _: &str) -> Value {
 }
 
 pub(super) fn status(view: &View<'_>, _: &str) -> Value {
-    summary(view).status.into()
+    summary(view).status.as_str().into()
 }
 
 pub(super) fn restarts(view: &View<'_>, _: &str) -> Value {
@@ -66,7 +66,11 @@ fn is_sidecar(view: &View<'_>, name: &str) -> bool {
     containers.any(|c| text(c, "name") == name && text(c, "restartPolicy") == "Always")
 }
 
-fn summary(view: &View<'_>) -> Summary {
+fn summary<'a>(view: &'a View<'_>) -> &'a Summary {
+    view.pod.get_or_init(|| summarise(view))
+}
+
+fn summarise(view: &View<'_>) -> Summary {
     let sidecars = view
         .list("spec.initContainers")
         .iter()
@@ -76,11 +80,8 @@ fn summary(view: &View<'_>) -> Summary {
         ..Summary::default()
     };
     let reason = [view.text("status.reason"), view.text("status.phase")];
-    summary.status = reason
-        .into_iter()
-        .find(|text| !text.is_empty())
-        .unwrap_or_default()
-        .to_owned();
+    let reason = reason.into_iter().find(|text| !text.is_empty());
+    reason.unwrap_or_default().clone_into(&mut summary.status);
     let gated =
         |c: &&Value| text(c, "type") == "PodScheduled" && text(c, "reason") == "SchedulingGated";
     if view.list("status.conditions").iter().any(|c| gated(&c)) {

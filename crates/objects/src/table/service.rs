@@ -75,9 +75,12 @@ pub(super) fn endpoints(view: &View<'_>, _: &str) -> Value {
             found.extend(addresses().map(str::to_owned));
         }
         for port in ports {
-            found.extend(addresses().map(|ip| match ip.contains(':') {
-                true => format!("[{ip}]:{}", int(port, "port")),
-                false => format!("{ip}:{}", int(port, "port")),
+            found.extend(addresses().map(|ip| {
+                if ip.contains(':') {
+                    format!("[{ip}]:{}", int(port, "port"))
+                } else {
+                    format!("{ip}:{}", int(port, "port"))
+                }
             }));
         }
     }

@@ -86,7 +86,7 @@ fn node_roles(view: &View<'_>, _: &str) -> Value {
         match key.strip_prefix("node-role.kubernetes.io/") {
             Some(role) if !role.is_empty() => roles.push(role),
             _ if key == "kubernetes.io/role" => {
-                roles.extend(value.as_str().filter(|v| !v.is_empty()))
+                roles.extend(value.as_str().filter(|v| !v.is_empty()));
             }
             _ => {}
         }

@@ -1,18 +1,27 @@
 //! [`View`]: an object seen by the cells of its row.
 
+use std::cell::OnceCell;
+
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::age;
+use super::pod::Summary;
 
 /// One object and the present moment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct View<'a> {
     pub(super) object: &'a Value,
     pub(super) now: Timestamp,
+    /// What three cells of a pod share.
+    pub(super) pod: OnceCell<Summary>,
 }
 
 impl<'a> View<'a> {
+    pub(super) fn new(object: &'a Value, now: Timestamp) -> Self {
+        Self { object, now, pod: OnceCell::new() }
+    }
+
     /// The value at a path of member names, e.g. `spec.replicas`.
     pub(super) fn get(&self, path: &str) -> Option<&'a Value> {
         get(self.object, path)

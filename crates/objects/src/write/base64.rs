@@ -33,7 +33,11 @@ pub(super) fn encode(bytes: &[u8]) -> String {
         let bits = at(0) << 16 | at(1) << 8 | at(2);
         text.push(letter(bits >> 18));
         text.push(letter(bits >> 12));
-        text.push(if chunk.len() > 1 { letter(bits >> 6) } else { '=' });
+        text.push(if chunk.len() > 1 {
+            letter(bits >> 6)
+        } else {
+            '='
+        });
         text.push(if chunk.len() > 2 { letter(bits) } else { '=' });
     }
     text
@@ -45,7 +49,12 @@ mod tests {
 
     #[test]
     fn what_is_encoded_has_the_length_that_decoding_finds() {
-        for (bytes, text) in [(&b""[..], ""), (b"b", "Yg=="), (b"wins", "d2lucw=="), (b"\0\x01\x02", "AAEC")] {
+        for (bytes, text) in [
+            (&b""[..], ""),
+            (b"b", "Yg=="),
+            (b"wins", "d2lucw=="),
+            (b"\0\x01\x02", "AAEC"),
+        ] {
             assert_eq!(encode(bytes), text);
             assert_eq!(decoded_len(text), Ok(bytes.len()), "{text}");
         }

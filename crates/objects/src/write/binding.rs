@@ -8,9 +8,16 @@ use crate::write::DeleteOptions;
 use crate::write::decode::{Expected, decode_other};
 use crate::write::prepare::member;
 
-const BINDING: Expected<'static> = Expected { group: "", api_version: "v1", kind: "Binding" };
-const EVICTION: Expected<'static> =
-    Expected { group: "policy", api_version: "policy/v1", kind: "Eviction" };
+const BINDING: Expected<'static> = Expected {
+    group: "",
+    api_version: "v1",
+    kind: "Binding",
+};
+const EVICTION: Expected<'static> = Expected {
+    group: "policy",
+    api_version: "policy/v1",
+    kind: "Eviction",
+};
 
 /// `pod` on the node that `binding` names. The answer is a success with the code 201.
 ///
@@ -20,7 +27,12 @@ const EVICTION: Expected<'static> =
 pub fn bind(pod: &Value, binding: &Value, now: &str) -> Result<Value, Status> {
     decode_other(BINDING, binding)?;
     let name = text(pod, "name");
-    let at = |pointer| binding.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let at = |pointer| {
+        binding
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
     let (kind, node) = (at("/target/kind"), at("/target/name"));
     if !matches!(kind, "" | "Node") {
         let known = ["Node", "<empty>"];
@@ -28,13 +40,20 @@ pub fn bind(pod: &Value, binding: &Value, now: &str) -> Result<Value, Status> {
         return Err(Status::bare_500(error.to_string()));
     }
     if node.is_empty() {
-        return Err(Status::bare_500(FieldError::required("target.name", "").to_string()));
+        return Err(Status::bare_500(
+            FieldError::required("target.name", "").to_string(),
+        ));
     }
     let conflict = |detail: &str| Err(Status::conflict("", "pods/binding", name, detail));
     if !text(pod, "deletionTimestamp").is_empty() {
-        return conflict(&format!("pod {name} is being deleted, cannot be assigned to a host"));
+        return conflict(&format!(
+            "pod {name} is being deleted, cannot be assigned to a host"
+        ));
     }
-    let bound = pod.pointer("/spec/nodeName").and_then(Value::as_str).unwrap_or_default();
+    let bound = pod
+        .pointer("/spec/nodeName")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     if !bound.is_empty() {
         return conflict(&format!("pod {name} is already assigned to node {bound:?}"));
     }
@@ -42,7 +61,9 @@ pub fn bind(pod: &Value, binding: &Value, now: &str) -> Result<Value, Status> {
     if let Some(annotations) = metadata(binding).and_then(|m| m.get("annotations")?.as_object())
         && let Some(metadata) = crate::meta::metadata_mut(&mut pod)
     {
-        let own = metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()));
+        let own = metadata
+            .entry("annotations")
+            .or_insert_with(|| Value::Object(Map::new()));
         if let Some(own) = own.as_object_mut() {
             own.extend(annotations.clone());
             own.sort_keys();
@@ -56,9 +77,15 @@ pub fn bind(pod: &Value, binding: &Value, now: &str) -> Result<Value, Status> {
 }
 
 fn set_scheduled(pod: &mut Value, now: &str) {
-    let Some(status) = member(pod, "status") else { return };
-    let conditions = status.entry("conditions").or_insert_with(|| Value::Array(Vec::new()));
-    let Some(conditions) = conditions.as_array_mut() else { return };
+    let Some(status) = member(pod, "status") else {
+        return;
+    };
+    let conditions = status
+        .entry("conditions")
+        .or_insert_with(|| Value::Array(Vec::new()));
+    let Some(conditions) = conditions.as_array_mut() else {
+        return;
+    };
     let scheduled = json!({
         "type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now,
     });
@@ -78,7 +105,9 @@ fn set_scheduled(pod: &mut Value, now: &str) {
 pub fn evict(path_name: &str, eviction: &Value) -> Result<DeleteOptions, Status> {
     decode_other(EVICTION, eviction)?;
     if text(eviction, "name") != path_name {
-        return Err(Status::bad_request("name in URL does not match name in Eviction object"));
+        return Err(Status::bad_request(
+            "name in URL does not match name in Eviction object",
+        ));
     }
     DeleteOptions::of_value(eviction.get("deleteOptions").unwrap_or(&Value::Null))
 }

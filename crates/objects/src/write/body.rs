@@ -95,8 +95,15 @@ fn complaint(text: &str, error: &serde_json::Error) -> String {
     if error.to_string().starts_with("recursion limit") {
         return "exceeded max depth".to_owned();
     }
-    let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
-    let at = line.as_bytes().get(error.column().saturating_sub(1)).copied().unwrap_or(b' ');
+    let line = text
+        .split('\n')
+        .nth(error.line().saturating_sub(1))
+        .unwrap_or_default();
+    let at = line
+        .as_bytes()
+        .get(error.column().saturating_sub(1))
+        .copied()
+        .unwrap_or(b' ');
     let character = char::from(at).escape_default();
     let whereabouts = if error.to_string().starts_with("trailing characters") {
         "after top-level value"
@@ -109,12 +116,18 @@ fn complaint(text: &str, error: &serde_json::Error) -> String {
 /// The beginning of a body: as it is where it looks like JSON, else in hexadecimal.
 fn excerpt(bytes: &[u8]) -> String {
     let shown = bytes.get(..EXCERPT_BYTES).unwrap_or(bytes);
-    let more = if bytes.len() > EXCERPT_BYTES { " ..." } else { "" };
+    let more = if bytes.len() > EXCERPT_BYTES {
+        " ..."
+    } else {
+        ""
+    };
     match bytes.first() {
         None => "<empty>".to_owned(),
         Some(b'{') => format!("{}{more}", String::from_utf8_lossy(shown)),
         Some(_) => {
-            let hex: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
+            let digit = |four: u8| char::from_digit(u32::from(four), 16).unwrap_or_default();
+            let hex: String =
+                shown.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
             format!("{hex}{more}")
         }
     }
@@ -128,15 +141,25 @@ mod tests {
         let refusal = parse("ConfigMap", body.as_bytes()).unwrap_err();
         let wanted =
             format!("the object provided is unrecognized (must be of type ConfigMap): {message}");
-        assert_eq!((refusal.code, refusal.message.as_str()), (400, wanted.as_str()), "{body}");
+        assert_eq!(
+            (refusal.code, refusal.message.as_str()),
+            (400, wanted.as_str()),
+            "{body}"
+        );
     }
 
     #[test]
     fn what_is_no_object_is_refused_with_its_beginning() {
         let parsing = "couldn't get version/kind; json parse error:";
         check("{", &format!("{parsing} unexpected end of JSON input ({{)"));
-        check("", &format!("{parsing} unexpected end of JSON input (<empty>)"));
-        check("[]", &format!("{parsing} json: cannot unmarshal array into {TYPE_META} (5b5d)"));
+        check(
+            "",
+            &format!("{parsing} unexpected end of JSON input (<empty>)"),
+        );
+        check(
+            "[]",
+            &format!("{parsing} json: cannot unmarshal array into {TYPE_META} (5b5d)"),
+        );
         check(
             r#"{"apiVersion": "a/b/c", "kind": "ConfigMap"}"#,
             r#"unexpected GroupVersion string: a/b/c ({"apiVersion": "a/b/c", "kind" ...)"#,
@@ -150,8 +173,11 @@ mod tests {
         assert_eq!(read("9223372036854775807"), "9223372036854775807");
         assert_eq!(read("1.0"), "1");
         assert_eq!(read("1.5"), "1.5");
-        assert_eq!(read("18446744073709551615"), "1.8446744073709552e19");
-        assert_eq!(json("[".repeat(100_000).as_bytes()), Err("exceeded max depth".to_owned()));
+        assert_eq!(read("18446744073709551615"), "1.8446744073709552e+19");
+        assert_eq!(
+            json("[".repeat(100_000).as_bytes()),
+            Err("exceeded max depth".to_owned())
+        );
     }
 
     #[test]

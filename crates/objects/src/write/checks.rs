@@ -20,17 +20,42 @@ const FIXED: &[(&str, &str, &str, &str)] = &[
     ("apps", "daemonsets", "/spec/selector", "spec.selector"),
     ("apps", "deployments", "/spec/selector", "spec.selector"),
     ("apps", "replicasets", "/spec/selector", "spec.selector"),
-    ("batch", "jobs", "/spec/completionMode", "spec.completionMode"),
+    (
+        "batch",
+        "jobs",
+        "/spec/completionMode",
+        "spec.completionMode",
+    ),
     ("batch", "jobs", "/spec/selector", "spec.selector"),
-    ("rbac.authorization.k8s.io", "clusterrolebindings", "/roleRef", "roleRef"),
-    ("rbac.authorization.k8s.io", "rolebindings", "/roleRef", "roleRef"),
+    (
+        "rbac.authorization.k8s.io",
+        "clusterrolebindings",
+        "/roleRef",
+        "roleRef",
+    ),
+    (
+        "rbac.authorization.k8s.io",
+        "rolebindings",
+        "/roleRef",
+        "roleRef",
+    ),
     ("scheduling.k8s.io", "priorityclasses", "/value", "value"),
-    ("storage.k8s.io", "storageclasses", "/provisioner", "provisioner"),
+    (
+        "storage.k8s.io",
+        "storageclasses",
+        "/provisioner",
+        "provisioner",
+    ),
 ];
 
 /// Numbers that may not be negative: group, plural, JSON pointer, field.
 const NOT_NEGATIVE: &[(&str, &str, &str, &str)] = &[
-    ("", "replicationcontrollers", "/spec/replicas", "spec.replicas"),
+    (
+        "",
+        "replicationcontrollers",
+        "/spec/replicas",
+        "spec.replicas",
+    ),
     ("apps", "deployments", "/spec/replicas", "spec.replicas"),
     ("apps", "replicasets", "/spec/replicas", "spec.replicas"),
     ("apps", "statefulsets", "/spec/replicas", "spec.replicas"),
@@ -64,8 +89,12 @@ pub(super) fn check(resource: &Resource, object: &Value) -> Vec<FieldError> {
         }
         _ => {}
     }
-    for (_, _, pointer, field) in NOT_NEGATIVE.iter().filter(|row| is_row(resource, row)) {
-        if let Some(number) = object.pointer(pointer).and_then(Value::as_i64).filter(|n| *n < 0) {
+    for (_, _, pointer, field) in NOT_NEGATIVE.iter().filter(|&row| is_row(resource, row)) {
+        if let Some(number) = object
+            .pointer(pointer)
+            .and_then(Value::as_i64)
+            .filter(|n| *n < 0)
+        {
             errors.push(not_negative(field, number));
         }
     }
@@ -95,7 +124,7 @@ pub(super) fn check_update(resource: &Resource, old: &Value, new: &Value) -> Vec
             }
         }
     }
-    for (_, _, pointer, field) in FIXED.iter().filter(|row| is_row(resource, row)) {
+    for (_, _, pointer, field) in FIXED.iter().filter(|&row| is_row(resource, row)) {
         let (before, after) = (old.pointer(pointer), new.pointer(pointer));
         if before.is_some() && before != after {
             let after = after.cloned().unwrap_or_default();
@@ -106,8 +135,15 @@ pub(super) fn check_update(resource: &Resource, old: &Value, new: &Value) -> Vec
 }
 
 fn check_secret_type(secret: &Value, errors: &mut Vec<FieldError>) {
-    let kind = secret.get("type").and_then(Value::as_str).unwrap_or_default();
-    let has = |key: &str| secret.get("data").is_some_and(|data| data.get(key).is_some());
+    let kind = secret
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let has = |key: &str| {
+        secret
+            .get("data")
+            .is_some_and(|data| data.get(key).is_some())
+    };
     let required = |key: &&str| FieldError::required(format!("data[{key}]"), "");
     if let Some((_, keys)) = SECRET_KEYS.iter().find(|(k, _)| *k == kind) {
         errors.extend(keys.iter().filter(|key| !has(key)).map(required));
@@ -122,28 +158,44 @@ fn check_secret_type(secret: &Value, errors: &mut Vec<FieldError>) {
             .and_then(|m| m.get("annotations")?.get(account)?.as_str())
             .is_none_or(str::is_empty)
     {
-        errors.push(FieldError::required(format!("metadata.annotations[{account}]"), ""));
+        errors.push(FieldError::required(
+            format!("metadata.annotations[{account}]"),
+            "",
+        ));
     }
 }
 
-fn is_row(resource: &Resource, row: &&(&str, &str, &str, &str)) -> bool {
+fn is_row(resource: &Resource, row: &(&str, &str, &str, &str)) -> bool {
     resource.group.as_ref() == row.0 && resource.plural.as_ref() == row.1
 }
 
 fn check_data(object: &Value, maps: &[&str], field: &str, errors: &mut Vec<FieldError>) {
     let mut bytes = 0;
     for map in maps {
-        for (key, value) in object.get(map).and_then(Value::as_object).into_iter().flatten() {
+        for (key, value) in object
+            .get(map)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
             let text = value.as_str().unwrap_or_default();
             let is_encoded = *map == "binaryData" || field == "data";
             let len = crate::write::base64::decoded_len(text).unwrap_or(text.len());
             bytes += if is_encoded { len } else { text.len() };
             for complaint in data_key(key) {
-                errors.push(FieldError::invalid(format!("{map}[{key}]"), key.as_str(), complaint));
+                errors.push(FieldError::invalid(
+                    format!("{map}[{key}]"),
+                    key.as_str(),
+                    complaint,
+                ));
             }
             if *map == "binaryData" && object.get("data").is_some_and(|d| d.get(key).is_some()) {
                 let field = format!("data[{key}]");
-                errors.push(FieldError::invalid(field, key.as_str(), "duplicate of key present in binaryData"));
+                errors.push(FieldError::invalid(
+                    field,
+                    key.as_str(),
+                    "duplicate of key present in binaryData",
+                ));
             }
         }
     }

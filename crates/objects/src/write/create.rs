@@ -44,9 +44,14 @@ pub fn create(
         return Err(Status::invalid(&resource.group, kind, name, &errors));
     }
     let version = metadata_mut(&mut object).and_then(|m| m.shift_remove("resourceVersion"));
-    let version = version.as_ref().and_then(Value::as_str).and_then(|v| v.parse::<u64>().ok());
+    let version = version
+        .as_ref()
+        .and_then(Value::as_str)
+        .and_then(|v| v.parse::<u64>().ok());
     if version.is_some_and(|version| version != 0) {
-        return Err(Status::bare_500("resourceVersion should not be set on objects to be created"));
+        return Err(Status::bare_500(
+            "resourceVersion should not be set on objects to be created",
+        ));
     }
     Ok(object)
 }
@@ -57,7 +62,9 @@ fn place(resource: &Resource, path_namespace: &str, object: &mut Value) -> Resul
     if resource.is_namespaced() && !namespace.is_empty() && namespace != path_namespace {
         return Err(wrong_namespace());
     }
-    let Some(metadata) = metadata_mut(object) else { return Ok(()) };
+    let Some(metadata) = metadata_mut(object) else {
+        return Ok(());
+    };
     if path_namespace.is_empty() {
         metadata.shift_remove("namespace");
     } else {
@@ -73,7 +80,12 @@ pub(super) fn wrong_namespace() -> Status {
 }
 
 fn name(metadata: &mut Map<String, Value>, suffix: &str) {
-    let text = |name: &str| metadata.get(name).and_then(Value::as_str).unwrap_or_default();
+    let text = |name: &str| {
+        metadata
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
     let prefix = text("generateName");
     if !text("name").is_empty() || prefix.is_empty() {
         return;

@@ -50,7 +50,11 @@ pub struct Expected<'a> {
 impl<'a> Expected<'a> {
     /// An object of `resource`.
     pub fn of(resource: &'a Resource) -> Self {
-        Self { group: &resource.group, api_version: &resource.api_version, kind: &resource.kind }
+        Self {
+            group: &resource.group,
+            api_version: &resource.api_version,
+            kind: &resource.kind,
+        }
     }
 
     /// The refusal of a body that cannot be read as this kind: 400.
@@ -66,9 +70,15 @@ impl<'a> Expected<'a> {
     /// What a body says it is; what it leaves out is what is wanted.
     fn claimed(self, body: &'a Value) -> (&'a str, &'a str) {
         let text = |name, default: &'a str| {
-            body.get(name).and_then(Value::as_str).filter(|t| !t.is_empty()).unwrap_or(default)
+            body.get(name)
+                .and_then(Value::as_str)
+                .filter(|t| !t.is_empty())
+                .unwrap_or(default)
         };
-        (text("apiVersion", self.api_version), text("kind", self.kind))
+        (
+            text("apiVersion", self.api_version),
+            text("kind", self.kind),
+        )
     }
 
     fn check(self, body: &Value) -> Result<(), DecodeError> {
@@ -82,8 +92,16 @@ impl<'a> Expected<'a> {
             return Err(DecodeError::NoKind { kind, api_version });
         }
         types::check(kind, body)?;
-        let package = self.group.split('.').next().filter(|p| !p.is_empty()).unwrap_or("core");
-        let (from, into) = (format!("{version}.{kind}"), format!("{package}.{}", self.kind));
+        let package = self
+            .group
+            .split('.')
+            .next()
+            .filter(|p| !p.is_empty())
+            .unwrap_or("core");
+        let (from, into) = (
+            format!("{version}.{kind}"),
+            format!("{package}.{}", self.kind),
+        );
         Err(DecodeError::OtherKind { from, into })
     }
 }
@@ -129,7 +147,10 @@ fn check(resource: &Resource, body: &Value) -> Result<(), DecodeError> {
 fn settle(resource: &Resource, body: Value) -> Value {
     let mut object = Map::new();
     object.insert("kind".to_owned(), resource.kind.as_ref().into());
-    object.insert("apiVersion".to_owned(), resource.api_version.as_ref().into());
+    object.insert(
+        "apiVersion".to_owned(),
+        resource.api_version.as_ref().into(),
+    );
     if let Value::Object(members) = body {
         for (name, value) in members {
             if name != "kind" && name != "apiVersion" {
@@ -159,10 +180,10 @@ mod tests {
 
     use super::*;
 
-    fn check(plural: &str, body: Value, message: &str) {
+    fn check(plural: &str, body: &Value, message: &str) {
         let resource = Catalog::builtin().resource("", "v1", plural).unwrap();
         let error = decode(resource, body.clone()).unwrap_err();
-        let refusal = Expected::of(resource).refuse(&body, &error);
+        let refusal = Expected::of(resource).refuse(body, &error);
         assert_eq!((refusal.code, refusal.message.as_str()), (400, message));
     }
 
@@ -170,29 +191,72 @@ mod tests {
     fn another_kind_is_refused_as_clients_know_it() {
         let cm = |kind: &str, version: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": "x"}});
         let mut secret = cm("Secret", "v1");
-        check("configmaps", secret.clone(), "Secret in version \"v1\" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion");
+        check(
+            "configmaps",
+            &secret,
+            "Secret in version \"v1\" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion",
+        );
         secret["data"] = json!({"k": "v"});
-        check("configmaps", secret, "Secret in version \"v1\" cannot be handled as a ConfigMap: illegal base64 data at input byte 0");
-        check("configmaps", cm("Nothing", "v1"), "Nothing in version \"v1\" cannot be handled as a ConfigMap: no kind \"Nothing\" is registered for version \"v1\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"");
-        check("configmaps", cm("ConfigMap", "apps/v1"), "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: no kind \"ConfigMap\" is registered for version \"apps/v1\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"");
+        check(
+            "configmaps",
+            &secret,
+            "Secret in version \"v1\" cannot be handled as a ConfigMap: illegal base64 data at input byte 0",
+        );
+        check(
+            "configmaps",
+            &cm("Nothing", "v1"),
+            "Nothing in version \"v1\" cannot be handled as a ConfigMap: no kind \"Nothing\" is registered for version \"v1\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+        );
+        check(
+            "configmaps",
+            &cm("ConfigMap", "apps/v1"),
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: no kind \"ConfigMap\" is registered for version \"apps/v1\" in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+        );
     }
 
     #[test]
     fn a_wrong_type_is_told_with_its_path() {
         for (body, complaint) in [
-            (json!({"metadata": {"name": 5}}), "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string"),
-            (json!({"metadata": {"labels": {"a": true}}}), "json: cannot unmarshal bool into Go struct field ObjectMeta.metadata.labels of type string"),
-            (json!({"metadata": []}), "json: cannot unmarshal array into Go struct field ConfigMap.metadata of type v1.ObjectMeta"),
-            (json!({"data": {"a": 1}}), "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"),
-            (json!({"data": "text"}), "json: cannot unmarshal string into Go struct field ConfigMap.data of type map[string]string"),
-            (json!({"binaryData": {"a": "!!"}}), "illegal base64 data at input byte 0"),
-            (json!({"metadata": {"creationTimestamp": "yesterday"}}), "parsing time \"yesterday\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"yesterday\" as \"2006\""),
+            (
+                json!({"metadata": {"name": 5}}),
+                "json: cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string",
+            ),
+            (
+                json!({"metadata": {"labels": {"a": true}}}),
+                "json: cannot unmarshal bool into Go struct field ObjectMeta.metadata.labels of type string",
+            ),
+            (
+                json!({"metadata": []}),
+                "json: cannot unmarshal array into Go struct field ConfigMap.metadata of type v1.ObjectMeta",
+            ),
+            (
+                json!({"data": {"a": 1}}),
+                "json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
+            ),
+            (
+                json!({"data": "text"}),
+                "json: cannot unmarshal string into Go struct field ConfigMap.data of type map[string]string",
+            ),
+            (
+                json!({"binaryData": {"a": "!!"}}),
+                "illegal base64 data at input byte 0",
+            ),
+            (
+                json!({"metadata": {"creationTimestamp": "yesterday"}}),
+                "parsing time \"yesterday\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"yesterday\" as \"2006\"",
+            ),
         ] {
-            check("configmaps", body, &format!("ConfigMap in version \"v1\" cannot be handled as a ConfigMap: {complaint}"));
+            check(
+                "configmaps",
+                &body,
+                &format!(
+                    "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: {complaint}"
+                ),
+            );
         }
         check(
             "pods",
-            json!({"spec": {"containers": [{"ports": [{"containerPort": "80"}]}]}}),
+            &json!({"spec": {"containers": [{"ports": [{"containerPort": "80"}]}]}}),
             "Pod in version \"v1\" cannot be handled as a Pod: json: cannot unmarshal string into Go struct field ContainerPort.spec.containers.ports.containerPort of type int32",
         );
     }

@@ -54,7 +54,11 @@ pub fn delete(
         return delete_namespace(resource, old, options, now);
     }
     check_preconditions(resource, old, options)?;
-    let grace = if resource.is_graceful() { pod_grace(old, options) } else { Grace::None };
+    let grace = if resource.is_graceful() {
+        pod_grace(old, options)
+    } else {
+        Grace::None
+    };
     if grace == Grace::Pending {
         return Ok(DeleteOutcome::Unchanged);
     }
@@ -90,7 +94,12 @@ fn check_preconditions(
 ) -> Result<(), Status> {
     let conflict = |detail: String| {
         let kind = &resource.kind;
-        Err(Status::conflict(&resource.group, kind, text(old, "name"), &detail))
+        Err(Status::conflict(
+            &resource.group,
+            kind,
+            text(old, "name"),
+            &detail,
+        ))
     };
     let (uid, version) = (text(old, "uid"), text(old, "resourceVersion"));
     if let Some(wanted) = options.uid.as_deref().filter(|wanted| *wanted != uid) {
@@ -98,7 +107,11 @@ fn check_preconditions(
             "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). The object might have been deleted and then recreated"
         ));
     }
-    if let Some(wanted) = options.resource_version.as_deref().filter(|wanted| *wanted != version) {
+    if let Some(wanted) = options
+        .resource_version
+        .as_deref()
+        .filter(|wanted| *wanted != version)
+    {
         return conflict(format!(
             "the ResourceVersion in the precondition ({wanted}) does not match the ResourceVersion in record ({version}). The object might have been modified"
         ));
@@ -119,16 +132,28 @@ enum Grace {
 
 fn pod_grace(pod: &Value, options: &DeleteOptions) -> Grace {
     // A negative period means as soon as possible, but with grace.
-    let asked = options.grace_period_seconds.map(|seconds| if seconds < 0 { 1 } else { seconds });
+    let asked = options
+        .grace_period_seconds
+        .map(|seconds| if seconds < 0 { 1 } else { seconds });
     if !text(pod, "deletionTimestamp").is_empty() {
-        let Some(running) = number(pod, "deletionGracePeriodSeconds") else { return Grace::None };
-        return asked.filter(|asked| *asked < running).map_or(Grace::Pending, Grace::Seconds);
+        let Some(running) = number(pod, "deletionGracePeriodSeconds") else {
+            return Grace::None;
+        };
+        return asked
+            .filter(|asked| *asked < running)
+            .map_or(Grace::Pending, Grace::Seconds);
     }
-    let at = |pointer| pod.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let at = |pointer| {
+        pod.pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
     if at("/spec/nodeName").is_empty() || matches!(at("/status/phase"), "Failed" | "Succeeded") {
         return Grace::Seconds(0);
     }
-    let own = pod.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64);
+    let own = pod
+        .pointer("/spec/terminationGracePeriodSeconds")
+        .and_then(Value::as_i64);
     let seconds = asked.or(own).unwrap_or(POD_GRACE_SECONDS);
     Grace::Seconds(if seconds < 0 { 1 } else { seconds })
 }
@@ -144,7 +169,10 @@ fn finalizers_after(default: Dependents, old: &Value, options: &DeleteOptions) -
         (Some(false), _) => Some(Propagation::Background),
         (None, said) => said,
     };
-    let kept = || match finalizers.iter().find(|name| matches!(**name, ORPHAN | FOREGROUND)) {
+    let kept = || match finalizers
+        .iter()
+        .find(|name| matches!(**name, ORPHAN | FOREGROUND))
+    {
         Some(&ORPHAN) => Propagation::Orphan,
         Some(_) => Propagation::Foreground,
         None if default == Dependents::Orphan => Propagation::Orphan,
@@ -160,7 +188,10 @@ fn finalizers_after(default: Dependents, old: &Value, options: &DeleteOptions) -
     {
         return finalizers.into_iter().map(str::to_owned).collect();
     }
-    let rest = finalizers.iter().copied().filter(|name| !matches!(*name, ORPHAN | FOREGROUND));
+    let rest = finalizers
+        .iter()
+        .copied()
+        .filter(|name| !matches!(*name, ORPHAN | FOREGROUND));
     rest.chain(added).map(str::to_owned).collect()
 }
 
@@ -207,7 +238,9 @@ fn count_generation(object: &mut Value) {
 
 /// `time` and `seconds` more, as far as there are times.
 fn later(time: &str, seconds: i64) -> String {
-    let Ok(time) = time.parse::<jiff::Timestamp>() else { return time.to_owned() };
+    let Ok(time) = time.parse::<jiff::Timestamp>() else {
+        return time.to_owned();
+    };
     let moved = time.as_second().saturating_add(seconds);
     let last = jiff::Timestamp::MAX;
     let moved = jiff::Timestamp::from_second(moved).unwrap_or(last);
@@ -227,7 +260,11 @@ fn delete_namespace(
     }
     for (what, wanted, found) in [
         ("UID", options.uid.as_deref(), text(old, "uid")),
-        ("ResourceVersion", options.resource_version.as_deref(), text(old, "resourceVersion")),
+        (
+            "ResourceVersion",
+            options.resource_version.as_deref(),
+            text(old, "resourceVersion"),
+        ),
     ] {
         if let Some(wanted) = wanted.filter(|wanted| *wanted != found) {
             let detail = format!(
@@ -255,8 +292,11 @@ fn terminating(old: &Value, options: &DeleteOptions, now: &str) -> Value {
         (None, Some(policy)) => policy == Propagation::Orphan,
         (None, None) => strings(old, "finalizers").contains(&ORPHAN),
     };
-    let mut finalizers: Vec<String> =
-        strings(old, "finalizers").into_iter().filter(|f| *f != ORPHAN).map(str::to_owned).collect();
+    let mut finalizers: Vec<String> = strings(old, "finalizers")
+        .into_iter()
+        .filter(|f| *f != ORPHAN)
+        .map(str::to_owned)
+        .collect();
     if orphan {
         finalizers.push(ORPHAN.to_owned());
     }

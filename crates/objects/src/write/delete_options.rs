@@ -43,12 +43,19 @@ impl DeleteOptions {
     /// # Errors
     /// 400 for what are no such options, 422 for options that make no sense.
     pub fn decode(bytes: &[u8], query: &Query) -> Result<Self, Status> {
-        if bytes.is_empty() { Self::from_query(query) } else { Self::from_body(bytes) }
+        if bytes.is_empty() {
+            Self::from_query(query)
+        } else {
+            Self::from_body(bytes)
+        }
     }
 
     fn from_query(query: &Query) -> Result<Self, Status> {
-        let dry_run: Vec<Value> =
-            query.get_all("dryRun").filter(|v| !v.is_empty()).map(Value::from).collect();
+        let dry_run: Vec<Value> = query
+            .get_all("dryRun")
+            .filter(|v| !v.is_empty())
+            .map(Value::from)
+            .collect();
         Self {
             grace_period_seconds: query.integer("gracePeriodSeconds")?,
             orphan_dependents: query.boolean("orphanDependents"),
@@ -76,14 +83,36 @@ impl DeleteOptions {
         let member = |name: &str| body.get(name).unwrap_or(&Value::Null);
         let condition = |name: &str| member("preconditions").get(name).unwrap_or(&Value::Null);
         let options = Self {
-            grace_period_seconds: typed(member("gracePeriodSeconds"), "gracePeriodSeconds", "int64", Value::as_i64)?,
+            grace_period_seconds: typed(
+                member("gracePeriodSeconds"),
+                "gracePeriodSeconds",
+                "int64",
+                Value::as_i64,
+            )?,
             uid: typed(condition("uid"), "preconditions.uid", "types.UID", text)?,
-            resource_version: typed(condition("resourceVersion"), "preconditions.resourceVersion", "string", text)?,
-            orphan_dependents: typed(member("orphanDependents"), "orphanDependents", "bool", Value::as_bool)?,
+            resource_version: typed(
+                condition("resourceVersion"),
+                "preconditions.resourceVersion",
+                "string",
+                text,
+            )?,
+            orphan_dependents: typed(
+                member("orphanDependents"),
+                "orphanDependents",
+                "bool",
+                Value::as_bool,
+            )?,
             ..Self::default()
         };
-        let policy = typed(member("propagationPolicy"), "propagationPolicy", "v1.DeletionPropagation", text)?;
-        let dry_run = typed(member("dryRun"), "dryRun", "[]string", |v| v.as_array().cloned())?;
+        let policy = typed(
+            member("propagationPolicy"),
+            "propagationPolicy",
+            "v1.DeletionPropagation",
+            text,
+        )?;
+        let dry_run = typed(member("dryRun"), "dryRun", "[]string", |v| {
+            v.as_array().cloned()
+        })?;
         options.checked(policy.as_deref(), &dry_run.unwrap_or_default())
     }
 
@@ -102,11 +131,19 @@ impl DeleteOptions {
                 errors.push(FieldError::invalid("propagationPolicy", policy, detail));
             } else if self.propagation.is_none() {
                 let known = ["Foreground", "Background", "Orphan", "nil"];
-                errors.push(FieldError::not_supported("propagationPolicy", policy, &known));
+                errors.push(FieldError::not_supported(
+                    "propagationPolicy",
+                    policy,
+                    &known,
+                ));
             }
         }
         if dry_run.iter().any(|value| value != "All") {
-            errors.push(FieldError::not_supported("dryRun", dry_run.to_vec(), &["All"]));
+            errors.push(FieldError::not_supported(
+                "dryRun",
+                dry_run.to_vec(),
+                &["All"],
+            ));
         }
         self.dry_run = !dry_run.is_empty();
         if errors.is_empty() {
@@ -117,16 +154,24 @@ impl DeleteOptions {
 }
 
 fn unreadable(complaint: impl std::fmt::Display) -> Status {
-    Status::bad_request(format!("couldn't get version/kind; json parse error: {complaint}"))
+    Status::bad_request(format!(
+        "couldn't get version/kind; json parse error: {complaint}"
+    ))
 }
 
 /// The options may say that they are options, of any group's version that exists.
 fn check_kind(body: &Value) -> Result<(), Status> {
-    let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|t| !t.is_empty());
+    let text = |name: &str| {
+        body.get(name)
+            .and_then(Value::as_str)
+            .filter(|t| !t.is_empty())
+    };
     let (kind, api_version) = (text("kind"), text("apiVersion"));
     let known_version = |version: &str| {
         version == "meta.k8s.io/v1"
-            || Catalog::builtin().iter().any(|r| r.api_version.as_ref() == version)
+            || Catalog::builtin()
+                .iter()
+                .any(|r| r.api_version.as_ref() == version)
     };
     let (kind, api_version) = (kind.unwrap_or("DeleteOptions"), api_version.unwrap_or("v1"));
     if kind == "DeleteOptions" && known_version(api_version) {
@@ -167,7 +212,11 @@ mod tests {
         match (decoded, expected) {
             (Ok(options), Ok(expected)) => assert_eq!(options, expected, "{body} {query}"),
             (Err(status), Err(expected)) => {
-                assert_eq!((status.code, status.message.as_str()), expected, "{body} {query}");
+                assert_eq!(
+                    (status.code, status.message.as_str()),
+                    expected,
+                    "{body} {query}"
+                );
             }
             (decoded, expected) => panic!("{body} {query}: {decoded:?}, not {expected:?}"),
         }
@@ -175,26 +224,104 @@ mod tests {
 
     #[test]
     fn options_come_from_the_body_or_else_from_the_query() {
-        let of = |policy| DeleteOptions { propagation: Some(policy), ..DeleteOptions::default() };
+        let of = |policy| DeleteOptions {
+            propagation: Some(policy),
+            ..DeleteOptions::default()
+        };
         check("", "", Ok(DeleteOptions::default()));
         check("{}", "", Ok(DeleteOptions::default()));
-        check(r#"{"propagationPolicy":"Orphan"}"#, "", Ok(of(Propagation::Orphan)));
-        check(r#"{"kind":"DeleteOptions","apiVersion":"policy/v1"}"#, "", Ok(DeleteOptions::default()));
-        check(r#"{"kind":"DeleteOptions","apiVersion":"v1","nonsense":1}"#, "", Ok(DeleteOptions::default()));
-        check("", "propagationPolicy=Foreground", Ok(of(Propagation::Foreground)));
-        let grace = DeleteOptions { grace_period_seconds: Some(0), ..DeleteOptions::default() };
-        check(r#"{"gracePeriodSeconds":0}"#, "gracePeriodSeconds=9", Ok(grace));
-        check("", "dryRun=All", Ok(DeleteOptions { dry_run: true, ..DeleteOptions::default() }));
+        check(
+            r#"{"propagationPolicy":"Orphan"}"#,
+            "",
+            Ok(of(Propagation::Orphan)),
+        );
+        check(
+            r#"{"kind":"DeleteOptions","apiVersion":"policy/v1"}"#,
+            "",
+            Ok(DeleteOptions::default()),
+        );
+        check(
+            r#"{"kind":"DeleteOptions","apiVersion":"v1","nonsense":1}"#,
+            "",
+            Ok(DeleteOptions::default()),
+        );
+        check(
+            "",
+            "propagationPolicy=Foreground",
+            Ok(of(Propagation::Foreground)),
+        );
+        let grace = DeleteOptions {
+            grace_period_seconds: Some(0),
+            ..DeleteOptions::default()
+        };
+        check(
+            r#"{"gracePeriodSeconds":0}"#,
+            "gracePeriodSeconds=9",
+            Ok(grace),
+        );
+        check(
+            "",
+            "dryRun=All",
+            Ok(DeleteOptions {
+                dry_run: true,
+                ..DeleteOptions::default()
+            }),
+        );
     }
 
     #[test]
     fn options_that_make_no_sense_are_refused() {
         let invalid = "DeleteOptions.meta.k8s.io \"\" is invalid:";
-        check(r#"{"propagationPolicy":"Sideways"}"#, "", Err((422, &format!("{invalid} propagationPolicy: Unsupported value: \"Sideways\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\""))));
-        check(r#"{"propagationPolicy":"Orphan","orphanDependents":true}"#, "", Err((422, &format!("{invalid} propagationPolicy: Invalid value: \"Orphan\": orphanDependents and deletionPropagation cannot be both set"))));
-        check(r#"{"dryRun":["Some"]}"#, "", Err((422, &format!("{invalid} dryRun: Unsupported value: [\"Some\"]: supported values: \"All\""))));
-        check(r#"{"kind":"ConfigMap","apiVersion":"v1"}"#, "", Err((400, "no kind \"ConfigMap\" is registered for version \"v1\" in scheme \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"")));
-        check("{", "", Err((400, "couldn't get version/kind; json parse error: unexpected end of JSON input")));
-        check("", "gracePeriodSeconds=x", Err((400, "strconv.ParseInt: parsing \"x\": invalid syntax")));
+        check(
+            r#"{"propagationPolicy":"Sideways"}"#,
+            "",
+            Err((
+                422,
+                &format!(
+                    "{invalid} propagationPolicy: Unsupported value: \"Sideways\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\""
+                ),
+            )),
+        );
+        check(
+            r#"{"propagationPolicy":"Orphan","orphanDependents":true}"#,
+            "",
+            Err((
+                422,
+                &format!(
+                    "{invalid} propagationPolicy: Invalid value: \"Orphan\": orphanDependents and deletionPropagation cannot be both set"
+                ),
+            )),
+        );
+        check(
+            r#"{"dryRun":["Some"]}"#,
+            "",
+            Err((
+                422,
+                &format!(
+                    "{invalid} dryRun: Unsupported value: [\"Some\"]: supported values: \"All\""
+                ),
+            )),
+        );
+        check(
+            r#"{"kind":"ConfigMap","apiVersion":"v1"}"#,
+            "",
+            Err((
+                400,
+                "no kind \"ConfigMap\" is registered for version \"v1\" in scheme \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"",
+            )),
+        );
+        check(
+            "{",
+            "",
+            Err((
+                400,
+                "couldn't get version/kind; json parse error: unexpected end of JSON input",
+            )),
+        );
+        check(
+            "",
+            "gracePeriodSeconds=x",
+            Err((400, "strconv.ParseInt: parsing \"x\": invalid syntax")),
+        );
     }
 }

@@ -38,15 +38,43 @@ const WEBHOOKS: Generation = Some(&["/webhooks"]);
 const GENERATIONS: &[(&str, &str, Generation)] = &[
     ("", "pods", SPEC),
     ("", "replicationcontrollers", SPEC),
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicies", SPEC),
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings", SPEC),
-    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations", WEBHOOKS),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicies", SPEC),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicybindings", SPEC),
-    ("admissionregistration.k8s.io", "validatingwebhookconfigurations", WEBHOOKS),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingadmissionpolicies",
+        SPEC,
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingadmissionpolicybindings",
+        SPEC,
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingwebhookconfigurations",
+        WEBHOOKS,
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "validatingadmissionpolicies",
+        SPEC,
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings",
+        SPEC,
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "validatingwebhookconfigurations",
+        WEBHOOKS,
+    ),
     ("apiextensions.k8s.io", "customresourcedefinitions", SPEC),
     ("apps", "daemonsets", SPEC),
-    ("apps", "deployments", Some(&["/spec", "/metadata/annotations"])),
+    (
+        "apps",
+        "deployments",
+        Some(&["/spec", "/metadata/annotations"]),
+    ),
     ("apps", "replicasets", SPEC),
     ("apps", "statefulsets", SPEC),
     ("batch", "cronjobs", SPEC),
@@ -57,7 +85,11 @@ const GENERATIONS: &[(&str, &str, Generation)] = &[
         Some(&["/endpoints", "/ports", "/addressType", "/metadata/labels"]),
     ),
     ("flowcontrol.apiserver.k8s.io", "flowschemas", SPEC),
-    ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", SPEC),
+    (
+        "flowcontrol.apiserver.k8s.io",
+        "prioritylevelconfigurations",
+        SPEC,
+    ),
     ("networking.k8s.io", "ingressclasses", SPEC),
     ("networking.k8s.io", "ingresses", SPEC),
     ("networking.k8s.io", "networkpolicies", SPEC),
@@ -70,11 +102,26 @@ const GENERATIONS: &[(&str, &str, Generation)] = &[
 /// Kinds of which an update must name the version that it is based on.
 const CONDITIONAL: &[(&str, &str)] = &[
     ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
-    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
-    ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingadmissionpolicybindings",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingwebhookconfigurations",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "validatingadmissionpolicies",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "validatingwebhookconfigurations",
+    ),
     ("apiextensions.k8s.io", "customresourcedefinitions"),
     ("apiregistration.k8s.io", "apiservices"),
     ("coordination.k8s.io", "leases"),
@@ -101,7 +148,9 @@ impl Facts {
         let generation = GENERATIONS
             .iter()
             .find(|(group, plural, _)| (*group, *plural) == here)
-            .map_or(if custom { SPEC } else { None }, |(_, _, generation)| *generation);
+            .map_or(if custom { SPEC } else { None }, |(_, _, generation)| {
+                *generation
+            });
         let unconditional = if custom || CONDITIONAL.contains(&here) {
             Unconditional::Refused
         } else {
@@ -111,7 +160,11 @@ impl Facts {
             .iter()
             .find(|(group, plural, _)| (*group, *plural) == here)
             .map_or(Dependents::Background, |(_, _, dependents)| *dependents);
-        Self { generation, unconditional, dependents }
+        Self {
+            generation,
+            unconditional,
+            dependents,
+        }
     }
 }
 
@@ -132,9 +185,8 @@ mod tests {
 
     #[test]
     fn every_fact_is_about_a_resource_that_exists() {
-        let known = |group: &str, plural: &str| {
-            Catalog::builtin().iter().any(|r| is(r, group, plural))
-        };
+        let known =
+            |group: &str, plural: &str| Catalog::builtin().iter().any(|r| is(r, group, plural));
         let facts = GENERATIONS.iter().map(|(g, p, _)| (*g, *p));
         let facts = facts.chain(CONDITIONAL.iter().copied());
         let unknown: Vec<_> = facts

@@ -21,11 +21,13 @@ mod delete;
 mod delete_options;
 mod facts;
 mod go;
+mod lifecycle;
+mod options;
 mod prepare;
 mod scale;
-mod tidy;
 #[cfg(test)]
 mod tests;
+mod tidy;
 mod types;
 mod update;
 
@@ -36,6 +38,8 @@ pub use decode::{DecodeError, Expected, decode};
 pub use delete::{DeleteOutcome, delete, delete_warning};
 pub use delete_options::{DeleteOptions, Propagation};
 pub use go::{DEPTH_MAX, depth_of, go_type};
+pub use lifecycle::check_namespace;
+pub use options::{FieldValidation, OptionsOf, WriteOptions};
 pub use scale::{scale_of, with_scale};
 pub use types::WrongType;
 pub use update::{UpdateOf, UpdateOutcome, Verb, check_address, update};

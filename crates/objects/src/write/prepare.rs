@@ -14,7 +14,9 @@ const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
 pub(super) fn for_create(resource: &Resource, object: &mut Value, ctx: &WriteContext) {
     // A node reports its status together with itself.
     if has_status(resource) && !is(resource, "", "nodes") {
-        object.as_object_mut().map(|members| members.shift_remove("status"));
+        object
+            .as_object_mut()
+            .map(|members| members.shift_remove("status"));
     }
     if Facts::of(resource).generation.is_some() {
         set_metadata(object, "generation", 1.into());
@@ -27,7 +29,8 @@ pub(super) fn for_create(resource: &Resource, object: &mut Value, ctx: &WriteCon
         ("", "nodes") => {
             let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
             if let Some(Value::Array(taints)) = member(object, "spec").map(|spec| {
-                spec.entry("taints").or_insert_with(|| Value::Array(Vec::new()))
+                spec.entry("taints")
+                    .or_insert_with(|| Value::Array(Vec::new()))
             }) && !taints.contains(&taint)
             {
                 taints.push(taint);
@@ -37,7 +40,10 @@ pub(super) fn for_create(resource: &Resource, object: &mut Value, ctx: &WriteCon
         ("", "persistentvolumes") => {
             add_finalizer(object, "kubernetes.io/pv-protection");
             if let Some(status) = member(object, "status") {
-                status.insert("lastPhaseTransitionTime".to_owned(), ctx.now.as_str().into());
+                status.insert(
+                    "lastPhaseTransitionTime".to_owned(),
+                    ctx.now.as_str().into(),
+                );
             }
         }
         ("apps", "daemonsets") => set_in(object, "annotations", TEMPLATE_GENERATION, "1"),
@@ -74,9 +80,6 @@ pub(super) fn for_update(resource: &Resource, of: UpdateOf, old: &Value, new: &m
         let name = text(new, "name").to_owned();
         set_in(new, "labels", NAMESPACE_LABEL, &name);
     }
-    if is(resource, "apps", "daemonsets") && of == UpdateOf::Object {
-        next_template_generation(old, new);
-    }
 }
 
 /// Counts the generation up where `new` changes what it counts.
@@ -84,7 +87,12 @@ pub(super) fn next_generation(resource: &Resource, of: UpdateOf, old: &Value, ne
     if of != UpdateOf::Object {
         return;
     }
-    let Some(places) = Facts::of(resource).generation else { return };
+    if is(resource, "apps", "daemonsets") {
+        next_template_generation(old, new);
+    }
+    let Some(places) = Facts::of(resource).generation else {
+        return;
+    };
     let changed = if resource.wire == Wire::Custom {
         let rest = |object: &Value| {
             let mut members = object.as_object().cloned().unwrap_or_default();
@@ -96,7 +104,9 @@ pub(super) fn next_generation(resource: &Resource, of: UpdateOf, old: &Value, ne
         };
         rest(old) != rest(new)
     } else {
-        places.iter().any(|place| old.pointer(place) != new.pointer(place))
+        places
+            .iter()
+            .any(|place| old.pointer(place) != new.pointer(place))
     };
     if changed {
         let next = number(old, "generation").unwrap_or(0).saturating_add(1);
@@ -133,7 +143,9 @@ fn keep_all_but_status(old: &Value, new: &mut Value) {
 
 /// `new` has the member `name` exactly as `old` has it.
 fn keep(old: &Value, new: &mut Value, name: &str) {
-    let Some(members) = new.as_object_mut() else { return };
+    let Some(members) = new.as_object_mut() else {
+        return;
+    };
     match old.get(name) {
         Some(value) => {
             members.insert(name.to_owned(), value.clone());
@@ -163,8 +175,12 @@ pub(super) fn set_metadata(object: &mut Value, name: &str, value: Value) {
 
 /// Sets `metadata.{map}[{key}]`.
 fn set_in(object: &mut Value, map: &str, key: &str, value: &str) {
-    let Some(metadata) = metadata_mut(object) else { return };
-    let texts = metadata.entry(map).or_insert_with(|| Value::Object(Map::new()));
+    let Some(metadata) = metadata_mut(object) else {
+        return;
+    };
+    let texts = metadata
+        .entry(map)
+        .or_insert_with(|| Value::Object(Map::new()));
     if let Some(texts) = texts.as_object_mut() {
         texts.insert(key.to_owned(), value.into());
         texts.sort_keys();
@@ -174,13 +190,23 @@ fn set_in(object: &mut Value, map: &str, key: &str, value: &str) {
 /// The object `{name}` of `object`, made where it is missing.
 pub(super) fn member<'v>(object: &'v mut Value, name: &str) -> Option<&'v mut Map<String, Value>> {
     let members = object.as_object_mut()?;
-    members.entry(name).or_insert_with(|| Value::Object(Map::new())).as_object_mut()
+    members
+        .entry(name)
+        .or_insert_with(|| Value::Object(Map::new()))
+        .as_object_mut()
 }
 
 fn add_finalizer(object: &mut Value, name: &str) {
-    let Some(metadata) = metadata_mut(object) else { return };
-    let list = metadata.entry("finalizers").or_insert_with(|| Value::Array(Vec::new()));
-    if let Some(list) = list.as_array_mut().filter(|list| !list.iter().any(|f| f == name)) {
+    let Some(metadata) = metadata_mut(object) else {
+        return;
+    };
+    let list = metadata
+        .entry("finalizers")
+        .or_insert_with(|| Value::Array(Vec::new()));
+    if let Some(list) = list
+        .as_array_mut()
+        .filter(|list| !list.iter().any(|f| f == name))
+    {
         list.push(name.into());
     }
 }
@@ -190,16 +216,27 @@ fn new_namespace(object: &mut Value) {
     if !name.is_empty() {
         set_in(object, "labels", NAMESPACE_LABEL, &name);
     }
-    let Some(spec) = member(object, "spec") else { return };
-    let finalizers = spec.entry("finalizers").or_insert_with(|| Value::Array(Vec::new()));
-    if let Some(list) = finalizers.as_array_mut().filter(|l| !l.iter().any(|f| f == "kubernetes")) {
+    let Some(spec) = member(object, "spec") else {
+        return;
+    };
+    let finalizers = spec
+        .entry("finalizers")
+        .or_insert_with(|| Value::Array(Vec::new()));
+    if let Some(list) = finalizers
+        .as_array_mut()
+        .filter(|l| !l.iter().any(|f| f == "kubernetes"))
+    {
         list.push("kubernetes".into());
     }
 }
 
 /// A job selects its own pods by its uid, unless told not to.
 fn new_job(object: &mut Value, uid: &str) {
-    if object.pointer("/spec/manualSelector").and_then(Value::as_bool) == Some(true) {
+    if object
+        .pointer("/spec/manualSelector")
+        .and_then(Value::as_bool)
+        == Some(true)
+    {
         return;
     }
     let name = text(object, "name").to_owned();
@@ -209,10 +246,14 @@ fn new_job(object: &mut Value, uid: &str) {
         ("controller-uid", uid),
         ("job-name", name.as_str()),
     ];
-    let Some(spec) = member(object, "spec") else { return };
+    let Some(spec) = member(object, "spec") else {
+        return;
+    };
     let selector = json!({"matchLabels": {"batch.kubernetes.io/controller-uid": uid}});
     spec.entry("selector").or_insert(selector);
-    let template = spec.entry("template").or_insert_with(|| Value::Object(Map::new()));
+    let template = spec
+        .entry("template")
+        .or_insert_with(|| Value::Object(Map::new()));
     for (key, value) in labels {
         set_in(template, "labels", key, value);
     }
@@ -224,10 +265,18 @@ fn new_job(object: &mut Value, uid: &str) {
 fn next_template_generation(old: &Value, new: &mut Value) {
     let annotation = |object: &Value| {
         let annotations = metadata(object)?.get("annotations")?;
-        annotations.get(TEMPLATE_GENERATION)?.as_str()?.parse::<i64>().ok()
+        annotations
+            .get(TEMPLATE_GENERATION)?
+            .as_str()?
+            .parse::<i64>()
+            .ok()
     };
     let before = annotation(old).unwrap_or(1);
     let changed = old.pointer("/spec/template") != new.pointer("/spec/template");
-    let now = if changed { before.saturating_add(1) } else { before };
+    let now = if changed {
+        before.saturating_add(1)
+    } else {
+        before
+    };
     set_in(new, "annotations", TEMPLATE_GENERATION, &now.to_string());
 }

@@ -9,11 +9,20 @@ use crate::write::checks::not_negative;
 use crate::write::decode::{Expected, decode_other};
 use crate::write::{check_address, tidy};
 
-const SCALE: Expected<'static> =
-    Expected { group: "autoscaling", api_version: "autoscaling/v1", kind: "Scale" };
+const SCALE: Expected<'static> = Expected {
+    group: "autoscaling",
+    api_version: "autoscaling/v1",
+    kind: "Scale",
+};
 
 /// Members of the metadata that the view shows.
-const METADATA: &[&str] = &["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
+const METADATA: &[&str] = &[
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+];
 
 /// The `autoscaling/v1` Scale of `object`.
 pub fn scale_of(object: &Value) -> Value {
@@ -22,12 +31,18 @@ pub fn scale_of(object: &Value) -> Value {
         .filter_map(|name| Some(((*name).to_owned(), metadata(object)?.get(*name)?.clone())))
         .collect();
     let mut spec = Map::new();
-    let wanted = object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(0);
+    let wanted = object
+        .pointer("/spec/replicas")
+        .and_then(Value::as_i64)
+        .unwrap_or(0);
     if wanted != 0 {
         spec.insert("replicas".to_owned(), wanted.into());
     }
     let mut status = Map::new();
-    let present = object.pointer("/status/replicas").and_then(Value::as_i64).unwrap_or(0);
+    let present = object
+        .pointer("/status/replicas")
+        .and_then(Value::as_i64)
+        .unwrap_or(0);
     status.insert("replicas".to_owned(), present.into());
     let selector = selector_text(object.pointer("/spec/selector").unwrap_or(&Value::Null));
     if !selector.is_empty() {
@@ -47,7 +62,10 @@ pub fn with_scale(resource: &Resource, object: &Value, mut scale: Value) -> Resu
     tidy::tidy(resource, &mut scale);
     let name = text(object, "name");
     check_address(resource, text(object, "namespace"), name, &scale)?;
-    let replicas = scale.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(0);
+    let replicas = scale
+        .pointer("/spec/replicas")
+        .and_then(Value::as_i64)
+        .unwrap_or(0);
     if replicas < 0 {
         let error = not_negative("spec.replicas", replicas);
         return Err(Status::invalid(SCALE.group, SCALE.kind, name, &[error]));
@@ -72,16 +90,31 @@ pub fn with_scale(resource: &Resource, object: &Value, mut scale: Value) -> Resu
 fn selector_text(selector: &Value) -> String {
     let labels = selector.get("matchLabels");
     let expressions = selector.get("matchExpressions").and_then(Value::as_array);
-    let pairs = if labels.is_some() || expressions.is_some() { labels } else { Some(selector) };
+    let pairs = if labels.is_some() || expressions.is_some() {
+        labels
+    } else {
+        Some(selector)
+    };
     let mut parts: Vec<(String, String)> = Vec::new();
     for (key, value) in pairs.and_then(Value::as_object).into_iter().flatten() {
-        parts.push((key.clone(), format!("{key}={}", value.as_str().unwrap_or_default())));
+        parts.push((
+            key.clone(),
+            format!("{key}={}", value.as_str().unwrap_or_default()),
+        ));
     }
     for expression in expressions.into_iter().flatten() {
-        let text = |name: &str| expression.get(name).and_then(Value::as_str).unwrap_or_default();
+        let text = |name: &str| {
+            expression
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
         let values = expression.get("values").and_then(Value::as_array);
-        let mut values: Vec<&str> =
-            values.into_iter().flatten().filter_map(Value::as_str).collect();
+        let mut values: Vec<&str> = values
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         values.sort_unstable();
         let (key, values) = (text("key"), values.join(","));
         let part = match text("operator") {
@@ -94,5 +127,9 @@ fn selector_text(selector: &Value) -> String {
         parts.push((key.to_owned(), part));
     }
     parts.sort();
-    parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join(",")
+    parts
+        .into_iter()
+        .map(|(_, part)| part)
+        .collect::<Vec<_>>()
+        .join(",")
 }

@@ -60,6 +60,25 @@ const OPAQUE: &[&str] = &[
     "ResourceSlice",
 ];
 
+/// Kinds of which all members besides kind, version and metadata are known; others are dropped.
+const MEMBERS: &[(&str, &[&str])] = &[
+    ("ConfigMap", &["immutable", "data", "binaryData"]),
+    ("CronJob", &["spec", "status"]),
+    ("DaemonSet", &["spec", "status"]),
+    ("Deployment", &["spec", "status"]),
+    ("Job", &["spec", "status"]),
+    ("Lease", &["spec"]),
+    ("Namespace", &["spec", "status"]),
+    ("Node", &["spec", "status"]),
+    ("PersistentVolume", &["spec", "status"]),
+    ("PersistentVolumeClaim", &["spec", "status"]),
+    ("Pod", &["spec", "status"]),
+    ("ReplicaSet", &["spec", "status"]),
+    ("Secret", &["immutable", "data", "stringData", "type"]),
+    ("Service", &["spec", "status"]),
+    ("StatefulSet", &["spec", "status"]),
+];
+
 /// Tidies `object`, whose members have the right types.
 pub(super) fn tidy(resource: &Resource, object: &mut Value) {
     if let Some(metadata) = metadata_mut(object) {
@@ -69,12 +88,23 @@ pub(super) fn tidy(resource: &Resource, object: &mut Value) {
         return;
     }
     let data = matches!(resource.kind.as_ref(), "ConfigMap" | "Secret");
-    let Some(members) = object.as_object_mut() else { return };
+    let Some(members) = object.as_object_mut() else {
+        return;
+    };
     for name in ["data", "binaryData", "stringData"] {
         if let Some(Value::Object(texts)) = members.get_mut(name).filter(|_| data) {
             nulls_to_texts(texts);
             texts.sort_keys();
         }
+    }
+    if let Some((_, known)) = MEMBERS
+        .iter()
+        .find(|(kind, _)| *kind == resource.kind.as_ref())
+    {
+        members.retain(|name, _| {
+            matches!(name.as_str(), "kind" | "apiVersion" | "metadata")
+                || known.contains(&name.as_str())
+        });
     }
     let opaque = OPAQUE.contains(&resource.kind.as_ref());
     members.retain(|name, value| {
@@ -82,7 +112,7 @@ pub(super) fn tidy(resource: &Resource, object: &mut Value) {
             return !value.is_null();
         }
         drop_empty(value);
-        !is_nothing(name, value) && !(data && is_empty_map(value))
+        !(is_nothing(name, value) || data && is_empty_map(value))
     });
 }
 
@@ -174,11 +204,11 @@ mod tests {
     use super::*;
     use crate::catalog::Catalog;
 
-    fn check(group: &str, plural: &str, object: Value, expected: Value) {
+    fn check(group: &str, plural: &str, object: Value, expected: &Value) {
         let resource = Catalog::builtin().resource(group, "v1", plural).unwrap();
         let mut tidied = object;
         tidy(resource, &mut tidied);
-        assert_eq!(tidied, expected);
+        assert_eq!(tidied, *expected);
     }
 
     #[test]
@@ -188,24 +218,25 @@ mod tests {
             "configmaps",
             json!({"metadata": {"name": "x", "namespace": "", "labels": {"b": null, "a": "1"}, "annotations": {}, "finalizers": [],
                    "selfLink": "/x", "managedFields": [{}], "creationTimestamp": null, "generation": 0}, "data": {}, "binaryData": null}),
-            json!({"metadata": {"name": "x", "labels": {"a": "1", "b": ""}}}),
+            &json!({"metadata": {"name": "x", "labels": {"a": "1", "b": ""}}}),
         );
         check(
             "apps",
             "deployments",
             json!({"metadata": {}, "spec": {"template": {"metadata": {"labels": {}, "creationTimestamp": null}, "spec": {"volumes": [], "securityContext": {}}}}}),
-            json!({"metadata": {}, "spec": {"template": {"metadata": {}, "spec": {"securityContext": {}}}}}),
+            &json!({"metadata": {}, "spec": {"template": {"metadata": {}, "spec": {"securityContext": {}}}}}),
         );
     }
 
     #[test]
     fn an_owner_given_twice_is_kept_once() {
-        let owner = json!({"uid": "u", "name": "o", "kind": "K", "apiVersion": "v1", "controller": null});
+        let owner =
+            json!({"uid": "u", "name": "o", "kind": "K", "apiVersion": "v1", "controller": null});
         check(
             "",
             "configmaps",
             json!({"metadata": {"ownerReferences": [owner, owner, {}]}}),
-            json!({"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "K", "name": "o", "uid": "u"},
+            &json!({"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "K", "name": "o", "uid": "u"},
                    {"apiVersion": "", "kind": "", "name": "", "uid": ""}]}}),
         );
     }

@@ -20,7 +20,9 @@ pub enum WrongType {
         wanted: &'static str,
     },
     /// No time.
-    #[error("parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {rest:?} as {part:?}")]
+    #[error(
+        "parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {rest:?} as {part:?}"
+    )]
     Time {
         /// What is there.
         text: String,
@@ -65,14 +67,26 @@ const METADATA: &[Row] = &[
     ("ObjectMeta", "labels", Type::TextMap),
     ("ObjectMeta", "annotations", Type::TextMap),
     ("ObjectMeta", "finalizers", Type::Texts),
-    ("ObjectMeta", "ownerReferences", Type::List("[]v1.OwnerReference")),
-    ("ObjectMeta", "ownerReferences[]", Type::Map("v1.OwnerReference")),
+    (
+        "ObjectMeta",
+        "ownerReferences",
+        Type::List("[]v1.OwnerReference"),
+    ),
+    (
+        "ObjectMeta",
+        "ownerReferences[]",
+        Type::Map("v1.OwnerReference"),
+    ),
     ("OwnerReference", "ownerReferences[].apiVersion", Type::Text),
     ("OwnerReference", "ownerReferences[].kind", Type::Text),
     ("OwnerReference", "ownerReferences[].name", Type::Text),
     ("OwnerReference", "ownerReferences[].uid", Type::Text),
     ("OwnerReference", "ownerReferences[].controller", Type::Bool),
-    ("OwnerReference", "ownerReferences[].blockOwnerDeletion", Type::Bool),
+    (
+        "OwnerReference",
+        "ownerReferences[].blockOwnerDeletion",
+        Type::Bool,
+    ),
 ];
 
 const POD_SPEC: &[Row] = &[
@@ -83,9 +97,17 @@ const POD_SPEC: &[Row] = &[
     ("Container", "containers[].env", Type::List("[]v1.EnvVar")),
     ("EnvVar", "containers[].env[].name", Type::Text),
     ("EnvVar", "containers[].env[].value", Type::Text),
-    ("Container", "containers[].ports", Type::List("[]v1.ContainerPort")),
+    (
+        "Container",
+        "containers[].ports",
+        Type::List("[]v1.ContainerPort"),
+    ),
     ("ContainerPort", "containers[].ports[].name", Type::Text),
-    ("ContainerPort", "containers[].ports[].containerPort", Type::Int32),
+    (
+        "ContainerPort",
+        "containers[].ports[].containerPort",
+        Type::Int32,
+    ),
     ("PodSpec", "initContainers", Type::List("[]v1.Container")),
     ("PodSpec", "volumes", Type::List("[]v1.Volume")),
     ("PodSpec", "tolerations", Type::List("[]v1.Toleration")),
@@ -119,7 +141,10 @@ const KINDS: &[(&str, &[Row])] = &[
             ("ConfigMap", "immutable", Type::Bool),
         ],
     ),
-    ("DaemonSet", &[("DaemonSet", "spec", Type::Map("v1.DaemonSetSpec"))]),
+    (
+        "DaemonSet",
+        &[("DaemonSet", "spec", Type::Map("v1.DaemonSetSpec"))],
+    ),
     (
         "Deployment",
         &[
@@ -138,7 +163,13 @@ const KINDS: &[(&str, &[Row])] = &[
             ("Namespace", "status", Type::Map("v1.NamespaceStatus")),
         ],
     ),
-    ("Node", &[("Node", "spec", Type::Map("v1.NodeSpec")), ("NodeSpec", "spec.unschedulable", Type::Bool)]),
+    (
+        "Node",
+        &[
+            ("Node", "spec", Type::Map("v1.NodeSpec")),
+            ("NodeSpec", "spec.unschedulable", Type::Bool),
+        ],
+    ),
     (
         "Pod",
         &[
@@ -157,7 +188,11 @@ const KINDS: &[(&str, &[Row])] = &[
     (
         "ReplicationController",
         &[
-            ("ReplicationController", "spec", Type::Map("v1.ReplicationControllerSpec")),
+            (
+                "ReplicationController",
+                "spec",
+                Type::Map("v1.ReplicationControllerSpec"),
+            ),
             ("ReplicationControllerSpec", "spec.replicas", Type::Int32),
         ],
     ),
@@ -177,7 +212,10 @@ const KINDS: &[(&str, &[Row])] = &[
             ("Secret", "immutable", Type::Bool),
         ],
     ),
-    ("Service", &[("Service", "spec", Type::Map("v1.ServiceSpec"))]),
+    (
+        "Service",
+        &[("Service", "spec", Type::Map("v1.ServiceSpec"))],
+    ),
     (
         "StatefulSet",
         &[
@@ -214,8 +252,11 @@ pub(super) fn check(kind: &str, object: &Value) -> Result<(), WrongType> {
 
 fn check_rows(rows: &[Row], base: &str, object: &Value) -> Result<(), WrongType> {
     for (holder, path, wanted) in rows {
-        let whole =
-            if base.is_empty() { (*path).to_owned() } else { format!("{base}.{path}") };
+        let whole = if base.is_empty() {
+            (*path).to_owned()
+        } else {
+            format!("{base}.{path}")
+        };
         visit(object, &whole, &mut |value| {
             check_one(*wanted, value).map_err(|problem| match problem {
                 Problem::Type(found, wanted) => WrongType::Json {
@@ -242,8 +283,16 @@ fn visit(
         Some(name) => (name, true),
         None => (here, false),
     };
-    let Some(member) = value.get(name) else { return Ok(()) };
-    let mut step = |next: &Value| if rest.is_empty() { check(next) } else { visit(next, rest, check) };
+    let Some(member) = value.get(name) else {
+        return Ok(());
+    };
+    let mut step = |next: &Value| {
+        if rest.is_empty() {
+            check(next)
+        } else {
+            visit(next, rest, check)
+        }
+    };
     if items {
         member.as_array().into_iter().flatten().try_for_each(step)
     } else {
@@ -259,8 +308,11 @@ enum Problem {
 fn check_one(wanted: Type, value: &Value) -> Result<(), Problem> {
     let wrong = |value: &Value, wanted| Err(Problem::Type(go_type(value).to_owned(), wanted));
     match (wanted, value) {
-        (_, Value::Null) | (Type::Bool, Value::Bool(_)) | (Type::Text, Value::String(_)) => Ok(()),
-        (Type::Map(_), Value::Object(_)) | (Type::List(_), Value::Array(_)) => Ok(()),
+        (_, Value::Null)
+        | (Type::Bool, Value::Bool(_))
+        | (Type::Text, Value::String(_))
+        | (Type::Map(_), Value::Object(_))
+        | (Type::List(_), Value::Array(_)) => Ok(()),
         (Type::Int64, Value::Number(n)) if n.is_i64() => Ok(()),
         (Type::Int32, Value::Number(n)) if n.as_i64().is_some_and(|n| i32::try_from(n).is_ok()) => {
             Ok(())
@@ -268,12 +320,12 @@ fn check_one(wanted: Type, value: &Value) -> Result<(), Problem> {
         (Type::Int32, Value::Number(n)) => Err(Problem::Type(format!("number {n}"), "int32")),
         (Type::Int64, Value::Number(n)) => Err(Problem::Type(format!("number {n}"), "int64")),
         (Type::Time, Value::String(text)) => check_time(text).map_err(Problem::Other),
-        (Type::Texts, Value::Array(items)) => {
-            items.iter().try_for_each(|item| check_one(Type::Text, item))
-        }
-        (Type::TextMap, Value::Object(members)) => {
-            members.values().try_for_each(|member| check_one(Type::Text, member))
-        }
+        (Type::Texts, Value::Array(items)) => items
+            .iter()
+            .try_for_each(|item| check_one(Type::Text, item)),
+        (Type::TextMap, Value::Object(members)) => members
+            .values()
+            .try_for_each(|member| check_one(Type::Text, member)),
         (Type::BytesMap, Value::Object(members)) => members.values().try_for_each(check_bytes),
         (Type::Text | Type::Time, other) => wrong(other, "string"),
         (Type::Bool, other) => wrong(other, "bool"),
@@ -290,9 +342,19 @@ fn check_time(text: &str) -> Result<(), WrongType> {
     if text.parse::<jiff::Timestamp>().is_ok() {
         return Ok(());
     }
-    let year = text.get(..4).is_some_and(|year| year.bytes().all(|b| b.is_ascii_digit()));
-    let (rest, part) = if year { (text.get(4..).unwrap_or_default(), "-") } else { (text, "2006") };
-    Err(WrongType::Time { text: text.to_owned(), rest: rest.to_owned(), part })
+    let year = text
+        .get(..4)
+        .is_some_and(|year| year.bytes().all(|b| b.is_ascii_digit()));
+    let (rest, part) = if year {
+        (text.get(4..).unwrap_or_default(), "-")
+    } else {
+        (text, "2006")
+    };
+    Err(WrongType::Time {
+        text: text.to_owned(),
+        rest: rest.to_owned(),
+        part,
+    })
 }
 
 fn check_bytes(value: &Value) -> Result<(), Problem> {

@@ -93,7 +93,11 @@ pub fn update(
     if !namespace.is_empty() {
         prepare::set_metadata(&mut new, "namespace", namespace.into());
     }
-    prepare::set_metadata(&mut new, "resourceVersion", text(old, "resourceVersion").into());
+    prepare::set_metadata(
+        &mut new,
+        "resourceVersion",
+        text(old, "resourceVersion").into(),
+    );
     prepare::for_update(resource, of, old, &mut new);
     defaults::apply(resource, &mut new);
     prepare::next_generation(resource, of, old, &mut new);
@@ -109,7 +113,12 @@ pub fn update(
         errors.extend(checks::check(resource, &new));
     }
     if !errors.is_empty() {
-        return Err(Status::invalid(&resource.group, &resource.kind, name, &errors));
+        return Err(Status::invalid(
+            &resource.group,
+            &resource.kind,
+            name,
+            &errors,
+        ));
     }
     Ok(if is_last_step_of_deletion(resource, old, &new) {
         UpdateOutcome::Remove(new)
@@ -130,13 +139,22 @@ fn check_uid(resource: &Resource, old: &Value, new: &Value) -> Result<(), Status
     let detail = format!(
         "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
     );
-    Err(Status::conflict(&resource.group, &resource.plural, name, &detail))
+    Err(Status::conflict(
+        &resource.group,
+        &resource.plural,
+        name,
+        &detail,
+    ))
 }
 
 fn check_version(resource: &Resource, old: &Value, new: &Value) -> Result<(), Status> {
     let wanted = text(new, "resourceVersion");
     let version = masthead_api::parse_resource_version(wanted).map_err(|_| {
-        let why = if wanted.bytes().all(|b| b.is_ascii_digit()) { "value out of range" } else { "invalid syntax" };
+        let why = if wanted.bytes().all(|b| b.is_ascii_digit()) {
+            "value out of range"
+        } else {
+            "invalid syntax"
+        };
         let quoted = masthead_api::go_quote(wanted);
         Status::bare_500(format!("strconv.ParseUint: parsing {quoted}: {why}"))
     })?;
@@ -147,12 +165,21 @@ fn check_version(resource: &Resource, old: &Value, new: &Value) -> Result<(), St
         }
         let detail = "must be specified for an update";
         let error = masthead_api::FieldError::invalid("metadata.resourceVersion", 0, detail);
-        return Err(Status::invalid(&resource.group, &resource.kind, name, &[error]));
+        return Err(Status::invalid(
+            &resource.group,
+            &resource.kind,
+            name,
+            &[error],
+        ));
     }
     if wanted == text(old, "resourceVersion") {
         return Ok(());
     }
-    Err(Status::conflict_modified(&resource.group, &resource.plural, name))
+    Err(Status::conflict_modified(
+        &resource.group,
+        &resource.plural,
+        name,
+    ))
 }
 
 /// Nothing holds the object any longer, and its grace period is over.

@@ -119,7 +119,7 @@ async fn finalize(app: &Arc<App>, name: &str) -> bool {
         }
         Ok(new)
     };
-    let done = crate::handle::update::Update { resource: namespaces, key, part: (UpdateOf::Finalize, Verb::Patch), run: Run::ForReal }
+    let done = crate::handle::update::Update { resource: namespaces, key, part: Some((UpdateOf::Finalize, Verb::Patch)), run: Run::ForReal }
         .run(app, without)
         .await;
     match done {

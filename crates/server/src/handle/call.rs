@@ -14,6 +14,7 @@ use super::create::Run;
 use super::{Answered, collection, is_known, item, subresource};
 use crate::app::App;
 use crate::metrics::Route;
+use crate::warnings;
 use crate::respond::{Layout, Refusal};
 
 /// A request about a resource.
@@ -59,6 +60,17 @@ impl Call {
         if self.path.watch_prefix {
             return collection::watch_prefix(app, self).await;
         }
+        let answered = self.dispatch(app, request).await;
+        let warning = warnings::deprecation(&self.resource);
+        answered.map(|mut answer| {
+            if let Some(text) = warning {
+                warnings::add(answer.headers_mut(), text);
+            }
+            answer
+        })
+    }
+
+    async fn dispatch(&self, app: &Arc<App>, request: Request<Incoming>) -> Answered {
         match (&self.path.name, &self.path.subresource) {
             (None, _) => collection::answer(app, self, request).await,
             (Some(name), None) => item::answer(app, self, name, request).await,

@@ -26,24 +26,24 @@ pub(super) fn answer(
     query: &Query,
     accept: &Accept,
 ) -> Answered {
-    if request.method() != Method::GET {
-        return Err(Status::method_not_allowed().into());
-    }
     let raw_query = request.uri().query().unwrap_or_default();
     if let Some(response) = app.health.answer(path, raw_query) {
         return Ok(response);
     }
+    if request.method() != Method::GET {
+        return Err(Status::method_not_allowed().into());
+    }
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     match parts.as_slice() {
         [""] => document(request, accept, query, root_paths(app.catalog)),
-        ["version"] => document(request, accept, query, version::version().to_string().into()),
+        ["version"] | ["version", ""] => document(request, accept, query, version::version().to_string().into()),
         ["metrics"] => {
             app.refresh_metrics();
             let body = ResponseBody::full(app.metrics.encode());
             Ok(respond::answer(StatusCode::OK, metrics::CONTENT_TYPE, body))
         }
-        ["api"] => root(app, request, accept, query, Root::Api),
-        ["apis"] => root(app, request, accept, query, Root::Apis),
+        ["api"] | ["api", ""] => root(app, request, accept, query, Root::Api),
+        ["apis"] | ["apis", ""] => root(app, request, accept, query, Root::Apis),
         ["api", version] | ["api", version, ""] => resources(app, request, accept, query, version),
         ["apis", group] | ["apis", group, ""] => {
             let json = app.discovery.group(group).cloned().ok_or_else(page_not_found)?;
@@ -111,8 +111,11 @@ fn root(
 /// The aggregated form, or 304 where the client has it already.
 fn aggregated(request: &Request<Incoming>, document: &Aggregated) -> Response<ResponseBody> {
     let known = request.headers().get(IF_NONE_MATCH).and_then(|tag| tag.to_str().ok());
-    let mut response = if known.is_some_and(|tag| tag.trim_matches('"') == document.etag.trim_matches('"')) {
-        respond::answer(StatusCode::NOT_MODIFIED, AGGREGATED_CONTENT_TYPE, ResponseBody::empty())
+    let is_known = known.is_some_and(|tag| tag.trim_matches('"') == document.etag.trim_matches('"'));
+    let mut response = if is_known {
+        let mut response = Response::new(ResponseBody::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
     } else {
         let json = document.json.clone();
         let mut response =

@@ -19,7 +19,8 @@ use super::update::Update;
 use super::{Answered, Call, body, options};
 use crate::app::App;
 use crate::rendering::Rendering;
-use crate::respond;
+use crate::listen::ResponseBody;
+use crate::{respond, warnings};
 
 pub(super) async fn answer(
     app: &Arc<App>,
@@ -61,7 +62,7 @@ pub(super) fn respond(
     json: Bytes,
     media: MediaType,
 ) -> Answered {
-    let rendering = Rendering::new(app, call, media)?;
+    let rendering = Rendering::new(app, call, media)?.of_one()?;
     let json = rendering.object(json);
     Ok(respond::document(code, json, call.layout(media), &call.headers))
 }
@@ -106,7 +107,7 @@ pub(super) async fn put(
     let update = Update {
         resource: &call.resource,
         key: call.key(name),
-        part: (part, Verb::Put),
+        part: Some((part, Verb::Put)),
         run: call.run(),
     };
     let answer = update.run(app, |_| Ok(object.clone())).await?;
@@ -137,7 +138,7 @@ pub(super) async fn patch(
     let update = Update {
         resource: &call.resource,
         key: call.key(name),
-        part: (part, Verb::Patch),
+        part: Some((part, Verb::Patch)),
         run: call.run(),
     };
     let answer =
@@ -169,6 +170,7 @@ pub(super) async fn delete(
     let media = media(call)?;
     let body = body::bytes(app, request).await?;
     let options = DeleteOptions::decode(&body, &call.query)?;
+    let warning = write::delete_warning(&call.resource, &options);
     let deletion =
         Deletion { resource: &call.resource, key: call.key(name), options, run: call.run() };
     let (json, gone) = match deletion.run(app).await? {
@@ -180,13 +182,25 @@ pub(super) async fn delete(
         let uid = uid(&json);
         let resource = &call.resource;
         let status = Status::success_deleted(name, &resource.group, &resource.plural, &uid);
-        return Ok(respond::document(StatusCode::OK, status.to_json(), call.layout(media), &call.headers));
+        let json = status.to_json();
+        let answer = respond::document(StatusCode::OK, json, call.layout(media), &call.headers);
+        return Ok(warned(answer, warning));
     }
     let code = match deletion.options.orphan_dependents {
         Some(false) if !gone => StatusCode::ACCEPTED,
         _ => StatusCode::OK,
     };
-    respond(app, call, code, json, media)
+    respond(app, call, code, json, media).map(|answer| warned(answer, warning))
+}
+
+fn warned(
+    mut answer: http::Response<ResponseBody>,
+    warning: Option<&str>,
+) -> http::Response<ResponseBody> {
+    if let Some(text) = warning {
+        warnings::add(answer.headers_mut(), text);
+    }
+    answer
 }
 
 fn uid(json: &[u8]) -> String {

@@ -31,10 +31,15 @@ pub(super) async fn answer(app: &Arc<App>, call: &Call) -> Answered {
     options.validate_list()?;
     let rendering = rendering(app, call, media)?;
     let found = find(app, call, &options).await?;
+    let storage = app.storage(&call.resource)?;
     let (head, items) = if found.limit.is_none() && found.from.is_none() {
         (found.whole_head(), found.cursor())
     } else {
+        let snapshot = found.snapshot.clone();
         let (head, items) = found.page(call)?;
+        if head.continue_token.is_some() {
+            app.hub.keep(storage, &snapshot);
+        }
         (head, Items::Page(items.into_iter()))
     };
     Ok(respond(call, ListBody::new(&head, items, rendering), call.layout(media)))
@@ -59,7 +64,7 @@ fn respond(call: &Call, mut list: ListBody, layout: Layout) -> http::Response<Re
 
 /// How the items are written.
 pub(super) fn rendering(app: &App, call: &Call, media: MediaType) -> Result<Rendering, Status> {
-    Rendering::new(app, call, media)
+    Rendering::new(app, call, media)?.of_list()
 }
 
 /// A state and the part of it that is asked for.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::header::{CACHE_CONTROL, ETAG, EXPIRES, LOCATION};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPIRES, LOCATION};
 use http::{HeaderValue, Request, StatusCode};
 use hyper::body::Incoming;
 use masthead_api::{Accept, Query};
@@ -23,7 +23,11 @@ pub(super) fn answer(
     match parts {
         ["v2"] => documents::document(request, accept, query, app.openapi().v2().clone()),
         ["v3"] | ["v3", ""] => {
-            documents::document(request, accept, query, app.openapi().index().clone())
+            let index = app.openapi().index().clone();
+            let mut response = documents::document(request, accept, query, index)?;
+            let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+            response.headers_mut().insert(CONTENT_TYPE, kind);
+            Ok(response)
         }
         ["v3", path @ ..] => document(app, request, accept, query, &path.join("/")),
         _ => Err(page_not_found()),

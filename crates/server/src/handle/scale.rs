@@ -58,7 +58,7 @@ async fn change(
     let update = Update {
         resource: &call.resource,
         key: call.key(name),
-        part: (UpdateOf::Object, Verb::Patch),
+        part: Some((UpdateOf::Object, Verb::Patch)),
         run: call.run(),
     };
     let resource = &call.resource;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
 use masthead_api::Status;
-use masthead_objects::write::{self, UpdateOf, Verb};
+use masthead_objects::write::{self, UpdateOf};
 
 use super::delete::Deletion;
 use super::update::Update;
@@ -71,7 +71,7 @@ async fn bind(app: &Arc<App>, call: &Call, name: &str, request: Request<Incoming
     let update = Update {
         resource: &call.resource,
         key: call.key(name),
-        part: (UpdateOf::Status, Verb::Patch),
+        part: None,
         run: call.run(),
     };
     let now = app.hub.clock().timestamp();

@@ -22,8 +22,8 @@ pub(crate) struct Update<'a> {
     pub(crate) resource: &'a SharedResource,
     /// Which.
     pub(crate) key: Key,
-    /// Which part of it, and whether it is replaced or patched.
-    pub(crate) part: (UpdateOf, Verb),
+    /// Which part of it, and whether it is replaced or patched; `None` takes a change as it is.
+    pub(crate) part: Option<(UpdateOf, Verb)>,
     /// Or only tried?
     pub(crate) run: Run,
 }
@@ -42,13 +42,13 @@ impl Update<'_> {
             };
             let value = app.value(self.resource, &old)?;
             let new = change(&value)?;
-            let outcome = write::update(
-                self.resource,
-                self.part,
-                &value,
-                new,
-                &app.write_context(),
-            )?;
+            let outcome = match self.part {
+                Some(part) => {
+                    write::update(self.resource, part, &value, new, &app.write_context())?
+                }
+                None if new == value => UpdateOutcome::Unchanged,
+                None => UpdateOutcome::Write(new),
+            };
             let (change, answer) = match outcome {
                 UpdateOutcome::Unchanged => return Ok(Answer::Stored(old)),
                 UpdateOutcome::Write(new) => (self.put(app, &new)?, new),

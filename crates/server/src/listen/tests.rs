@@ -135,7 +135,9 @@ async fn headers_beyond_the_limit_get_431() {
             .await
             .starts_with("HTTP/1.1 431 ")
     );
-    let many: String = (0..200).map(|n| ["X-", &n.to_string(), ": 1\r\n"].concat()).collect();
+    let many: String = (0..200)
+        .map(|n| ["X-", &n.to_string(), ": 1\r\n"].concat())
+        .collect();
     let request = format!("GET / HTTP/1.1\r\nHost: x\r\n{many}\r\n");
     assert!(
         ask(server.address, &request)

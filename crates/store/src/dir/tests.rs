@@ -39,8 +39,10 @@ fn a_foreign_directory_is_refused_and_left_as_it_is() {
         }
         let error = DataDir::open(temp.path(), ID).unwrap_err();
         assert!(matches!(error, DirError::Foreign { .. }), "{error}");
-        let mut left: Vec<_> =
-            fs::read_dir(temp.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let mut left: Vec<_> = fs::read_dir(temp.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         left.sort();
         assert_eq!(left, names);
         for name in names {
@@ -72,7 +74,13 @@ fn newer_damaged_and_lost_parts_are_refused() {
         assert!(expected(&error), "{error}");
     };
     check(b"masthead-store 2 0000000000000007\n", &newer);
-    for text in [&b""[..], b"masthead-store", b"masthead-store 1 xyz", b"other 1 7", b"\xff\xff"] {
+    for text in [
+        &b""[..],
+        b"masthead-store",
+        b"masthead-store 1 xyz",
+        b"other 1 7",
+        b"\xff\xff",
+    ] {
         check(text, &damaged);
     }
     let temp = tempfile::tempdir().unwrap();
@@ -86,10 +94,16 @@ fn newer_damaged_and_lost_parts_are_refused() {
 fn a_new_directory_must_be_empty() {
     let temp = tempfile::tempdir().unwrap();
     drop(made(temp.path()));
-    assert!(matches!(DataDir::create(temp.path(), ID), Err(DirError::NotEmpty { .. })));
+    assert!(matches!(
+        DataDir::create(temp.path(), ID),
+        Err(DirError::NotEmpty { .. })
+    ));
     let temp = tempfile::tempdir().unwrap();
     fs::write(temp.path().join("x"), "x").unwrap();
-    assert!(matches!(DataDir::create(temp.path(), ID), Err(DirError::NotEmpty { .. })));
+    assert!(matches!(
+        DataDir::create(temp.path(), ID),
+        Err(DirError::NotEmpty { .. })
+    ));
 }
 
 #[test]
@@ -98,13 +112,19 @@ fn what_cannot_be_written_is_said_clearly() {
     let file = temp.path().join("file");
     fs::write(&file, "x").unwrap();
     let error = DataDir::open(&file.join("below"), ID).unwrap_err();
-    assert!(error.to_string().contains("choose a data directory"), "{error}");
+    assert!(
+        error.to_string().contains("choose a data directory"),
+        "{error}"
+    );
 
     let locked = temp.path().join("locked");
     fs::create_dir(&locked).unwrap();
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o500)).unwrap();
     // The superuser may write anywhere.
     if File::create(locked.join("probe")).is_err() {
-        assert!(matches!(DataDir::open(&locked.join("new"), ID), Err(DirError::Io { .. })));
+        assert!(matches!(
+            DataDir::open(&locked.join("new"), ID),
+            Err(DirError::Io { .. })
+        ));
     }
 }

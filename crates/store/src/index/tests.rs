@@ -13,7 +13,14 @@ fn drawn() -> Index {
     let mut index = Index::default();
     index.put(b"k", at(2));
     index.put(b"k", at(4));
-    index.push(b"k", Entry { at: at(6), create_revision: revision(2), version: 0 });
+    index.push(
+        b"k",
+        Entry {
+            at: at(6),
+            create_revision: revision(2),
+            version: 0,
+        },
+    );
     index.put(b"k", at(9));
     index
 }
@@ -28,6 +35,7 @@ fn drawing(index: &Index) -> String {
             };
             out.push(format!("{}:{version}", entry.at.revision));
         }
+        ControlFlow::Continue(())
     });
     out.join(" ")
 }
@@ -40,9 +48,13 @@ fn the_history_is_as_drawn() {
 #[test]
 fn reads_see_the_generation_of_their_revision() {
     let seen = |number| {
-        drawn()
-            .live_at(b"k", revision(number))
-            .map(|entry| (entry.at.revision.get(), entry.create_revision.get(), entry.version))
+        drawn().live_at(b"k", revision(number)).map(|entry| {
+            (
+                entry.at.revision.get(),
+                entry.create_revision.get(),
+                entry.version,
+            )
+        })
     };
     let table = [
         (1, None),
@@ -77,7 +89,11 @@ fn compaction_keeps_what_a_reader_at_the_boundary_or_a_follower_from_it_needs() 
     for (through, expected, removed_count) in table {
         let (mut index, mut removed) = (drawn(), Vec::new());
         let next = index.compact_step(revision(through), &Cursor::Start, 10, &mut removed);
-        assert_eq!((drawing(&index).as_str(), removed.len()), (expected, removed_count), "{through}");
+        assert_eq!(
+            (drawing(&index).as_str(), removed.len()),
+            (expected, removed_count),
+            "{through}"
+        );
         assert_eq!(next, Cursor::End);
     }
 }
@@ -86,7 +102,14 @@ fn compaction_keeps_what_a_reader_at_the_boundary_or_a_follower_from_it_needs() 
 fn a_deleted_key_leaves_no_trace_behind_the_boundary() {
     let mut index = Index::default();
     index.put(b"k", at(2));
-    index.push(b"k", Entry { at: at(3), create_revision: revision(2), version: 0 });
+    index.push(
+        b"k",
+        Entry {
+            at: at(3),
+            create_revision: revision(2),
+            version: 0,
+        },
+    );
     let mut removed = Vec::new();
     index.compact_step(revision(3), &Cursor::Start, 10, &mut removed);
     assert_eq!((drawing(&index).as_str(), removed.len()), ("3:x", 1));
@@ -96,7 +119,13 @@ fn a_deleted_key_leaves_no_trace_behind_the_boundary() {
 
 #[test]
 fn undo_forgets_exactly_what_is_behind_the_revision() {
-    let table = [(9, "2:1 4:2 6:x 9:1"), (8, "2:1 4:2 6:x"), (5, "2:1 4:2"), (3, "2:1"), (1, "")];
+    let table = [
+        (9, "2:1 4:2 6:x 9:1"),
+        (8, "2:1 4:2 6:x"),
+        (5, "2:1 4:2"),
+        (3, "2:1"),
+        (1, ""),
+    ];
     for (number, expected) in table {
         let mut index = drawn();
         index.undo_after(b"k", revision(number));
@@ -110,12 +139,16 @@ fn a_walk_in_steps_visits_every_key_of_the_range_once_in_order() {
     for key in ["a", "b", "c", "d", "e"] {
         index.put(key.as_bytes(), at(2));
     }
-    let range = KeyRange::Between { from: "b".into(), until: "e".into() };
+    let range = KeyRange::Between {
+        from: "b".into(),
+        until: "e".into(),
+    };
     for step in 1..5 {
         let (mut seen, mut cursor) = (String::new(), Cursor::Start);
         while cursor != Cursor::End {
             cursor = index.walk(&range, &cursor, step, |key, _| {
                 seen.push_str(std::str::from_utf8(key).unwrap());
+                ControlFlow::Continue(())
             });
         }
         assert_eq!(seen, "bcd", "step {step}");

@@ -15,8 +15,8 @@ use bytes::{BufMut, Bytes, BytesMut};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Snapshot};
 
 use super::{AppendError, Log, LogBatch, LogError, LogView, Visit, journal};
-use crate::{DataDir, DirError, OpenError, Position};
 use crate::record::Damage;
+use crate::{DataDir, DirError, OpenError, Position};
 
 const FACT: u8 = 0;
 const RECORD: u8 = 1;
@@ -40,7 +40,9 @@ pub struct FjallLog {
 
 impl std::fmt::Debug for FjallLog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FjallLog").field("path", &self.keyspace.path()).finish_non_exhaustive()
+        f.debug_struct("FjallLog")
+            .field("path", &self.keyspace.path())
+            .finish_non_exhaustive()
     }
 }
 
@@ -73,7 +75,11 @@ impl FjallLog {
                 .expect_point_read_hits(true)
         };
         let keyspace = database.keyspace("log", options).map_err(engine)?;
-        Ok(Self { database, keyspace, dir })
+        Ok(Self {
+            database,
+            keyspace,
+            dir,
+        })
     }
 
     /// Makes a new directory count.
@@ -88,7 +94,9 @@ impl FjallLog {
 }
 
 fn engine(source: fjall::Error) -> LogError {
-    LogError::Engine { source: Box::new(source) }
+    LogError::Engine {
+        source: Box::new(source),
+    }
 }
 
 fn record_key(at: Position) -> [u8; 13] {
@@ -108,7 +116,10 @@ fn fact_key(name: &[u8]) -> Bytes {
 
 impl Log for FjallLog {
     fn append(&self, batch: LogBatch) -> Result<(), AppendError> {
-        let mut writes = self.database.batch().durability(Some(PersistMode::SyncData));
+        let mut writes = self
+            .database
+            .batch()
+            .durability(Some(PersistMode::SyncData));
         for (at, bytes) in batch.records {
             writes.insert(&self.keyspace, record_key(at), bytes);
         }
@@ -121,11 +132,18 @@ impl Log for FjallLog {
                 None => writes.remove(&self.keyspace, fact_key(&name)),
             }
         }
-        writes.commit().map_err(engine).map_err(AppendError::Unknown)
+        writes
+            .commit()
+            .map_err(engine)
+            .map_err(AppendError::Unknown)
     }
 
     fn read(&self, at: Position) -> Result<Option<Bytes>, LogError> {
-        Ok(self.keyspace.get(record_key(at)).map_err(engine)?.map(Bytes::from))
+        Ok(self
+            .keyspace
+            .get(record_key(at))
+            .map_err(engine)?
+            .map(Bytes::from))
     }
 
     fn scan(&self, from: Position, visit: Visit<'_>) -> Result<(), LogError> {
@@ -133,7 +151,10 @@ impl Log for FjallLog {
     }
 
     fn view(&self) -> Result<Box<dyn LogView + '_>, LogError> {
-        Ok(Box::new(View { snapshot: self.database.snapshot(), keyspace: &self.keyspace }))
+        Ok(Box::new(View {
+            snapshot: self.database.snapshot(),
+            keyspace: &self.keyspace,
+        }))
     }
 }
 
@@ -167,7 +188,10 @@ fn scan(
         let (key, value) = guard.into_inner().map_err(engine)?;
         let at = key.strip_prefix(&[RECORD]).and_then(Position::from_bytes);
         let Some(at) = at else {
-            return Err(LogError::Record { at: from, damage: Damage::Content });
+            return Err(LogError::Record {
+                at: from,
+                damage: Damage::Content,
+            });
         };
         if let ControlFlow::Break(()) = visit(at, Bytes::from(value)) {
             break;

@@ -60,7 +60,9 @@ pub(super) fn check_directory(directory: &Path) -> Result<(), LogError> {
             }
         }
     }
-    let Some((_, path)) = newest else { return Ok(()) };
+    let Some((_, path)) = newest else {
+        return Ok(());
+    };
     match inspect(&path).map_err(io_error(&path))? {
         Verdict::Clean => Ok(()),
         Verdict::Torn(byte) => cut(&path, byte).map_err(io_error(&path)),
@@ -82,7 +84,9 @@ fn list(directory: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     };
     for entry in entries {
         let path = entry?.path();
-        let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+        let number = path
+            .file_stem()
+            .and_then(|stem| stem.to_str()?.parse().ok());
         if let (Some(number), true) = (number, path.extension().is_some_and(|ext| ext == "jnl")) {
             journals.push((number, path));
         }
@@ -100,40 +104,67 @@ fn cut(path: &Path, byte: u64) -> io::Result<()> {
 fn inspect(path: &Path) -> io::Result<Verdict> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
-    let mut walk = Walk { reader: BufReader::with_capacity(1 << 16, file), at: 0, length };
+    let reader = BufReader::with_capacity(1 << 16, file);
+    let mut walk = Walk {
+        reader,
+        at: 0,
+        length,
+        expected_end: None,
+    };
     let (mut sequence, mut last) = (0, None);
     loop {
         let start = walk.at;
-        match walk.batch()?.filter(|number| follows(*number, sequence)) {
-            Some(number) => {
-                sequence = number;
-                last = Some((start, walk.at));
-            }
-            None => return judge_rest(walk.reader.into_inner(), start, sequence, last),
-        }
+        let Some(number) = walk.batch()?.filter(|number| follows(*number, sequence)) else {
+            let broken = Broken {
+                start,
+                end: walk.expected_end,
+            };
+            return judge_rest(walk.reader.into_inner(), &broken, sequence, last);
+        };
+        sequence = number;
+        last = Some((start, walk.at));
     }
+}
+
+/// Where the batches with a sound structure end.
+struct Broken {
+    start: u64,
+    /// Where the batch that begins here should end, if its head and its items can be read.
+    end: Option<u64>,
 }
 
 /// Judges what follows the last batch with a sound structure, and that batch's content.
 fn judge_rest(
     mut file: File,
-    start: u64,
+    broken: &Broken,
     sequence: u64,
     last: Option<(u64, u64)>,
 ) -> io::Result<Verdict> {
+    let start = broken.start;
     let rest = read_until_zeros(&mut file, start)?;
     if rest.is_empty() {
-        let Some((start, end)) = last else { return Ok(Verdict::Clean) };
+        let Some((start, end)) = last else {
+            return Ok(Verdict::Clean);
+        };
         let batch = read_range(&mut file, start, end)?;
-        return Ok(match (is_sound(&batch), has_missing_sector(&batch, start)) {
-            (true, _) => Verdict::Clean,
-            (false, true) => Verdict::Torn(start),
-            (false, false) => Verdict::Damaged(start),
-        });
+        return Ok(
+            match (is_sound(&batch), has_missing_sector(&batch, start)) {
+                (true, _) => Verdict::Clean,
+                (false, true) => Verdict::Torn(start),
+                (false, false) => Verdict::Damaged(start),
+            },
+        );
     }
-    let followed = rest.windows(17).any(|window| is_batch_border(window, sequence));
-    let complete = rest.ends_with(&TRAILER) && !has_missing_sector(&rest, start);
-    Ok(if followed || complete { Verdict::Damaged(start) } else { Verdict::Torn(start) })
+    let followed = rest
+        .windows(17)
+        .any(|window| is_batch_border(window, sequence));
+    let full = rest.ends_with(&TRAILER) || broken.end == Some(start + rest.len() as u64);
+    let complete = full && !has_missing_sector(&rest, start);
+    Ok(if followed || complete {
+        Verdict::Damaged(start)
+    } else {
+        Verdict::Torn(start)
+    })
 }
 
 /// Reads batches by their structure alone.
@@ -141,18 +172,26 @@ struct Walk {
     reader: BufReader<File>,
     at: u64,
     length: u64,
+    /// Where the batch under way ends, once its items are read.
+    expected_end: Option<u64>,
 }
 
 impl Walk {
     /// Steps over one batch; its sequence number, or `None` if there is no whole batch here.
     fn batch(&mut self) -> io::Result<Option<u64>> {
-        let Some([START, head @ ..]) = self.take::<13>()? else { return Ok(None) };
-        let Some((count, sequence)) = head.split_first_chunk::<4>() else { return Ok(None) };
+        self.expected_end = None;
+        let Some([START, head @ ..]) = self.take::<13>()? else {
+            return Ok(None);
+        };
+        let Some((count, sequence)) = head.split_first_chunk::<4>() else {
+            return Ok(None);
+        };
         for _ in 0..u32::from_le_bytes(*count) {
             if !self.item()? {
                 return Ok(None);
             }
         }
+        self.expected_end = Some(self.at + 13);
         match self.take::<13>()? {
             Some([END, tail @ ..]) if tail.ends_with(&TRAILER) => {}
             _ => return Ok(None),
@@ -161,7 +200,9 @@ impl Walk {
     }
 
     fn item(&mut self) -> io::Result<bool> {
-        let Some([ITEM, head @ ..]) = self.take::<21>()? else { return Ok(false) };
+        let Some([ITEM, head @ ..]) = self.take::<21>()? else {
+            return Ok(false);
+        };
         match item_lengths(&head) {
             Some((key, value)) => self.skip(key + value),
             None => Ok(false),
@@ -213,9 +254,15 @@ fn follows(number: u64, before: u64) -> bool {
 
 /// Whether these bytes are the end of one batch and the beginning of another.
 fn is_batch_border(window: &[u8], sequence: u64) -> bool {
-    let Some(next) = window.strip_prefix(&TRAILER) else { return false };
-    let Some(([START, count @ ..], number)) = next.split_first_chunk::<5>() else { return false };
-    let Ok(number) = number.try_into().map(u64::from_le_bytes) else { return false };
+    let Some(next) = window.strip_prefix(&TRAILER) else {
+        return false;
+    };
+    let Some(([START, count @ ..], number)) = next.split_first_chunk::<5>() else {
+        return false;
+    };
+    let Ok(number) = number.try_into().map(u64::from_le_bytes) else {
+        return false;
+    };
     u32::from_le_bytes(*count) > 0 && follows(number, sequence)
 }
 
@@ -223,10 +270,18 @@ fn is_batch_border(window: &[u8], sequence: u64) -> bool {
 fn is_sound(batch: &[u8]) -> bool {
     let mut rest = batch.get(13..).unwrap_or_default();
     while let Some((&ITEM, item)) = rest.split_first() {
-        let Some((head, item)) = item.split_first_chunk::<20>() else { return false };
-        let Some((key_len, value_len)) = item_lengths(head) else { return false };
-        let Some((key, item)) = item.split_at_checked(key_len as usize) else { return false };
-        let Some((value, item)) = item.split_at_checked(value_len as usize) else { return false };
+        let Some((head, item)) = item.split_first_chunk::<20>() else {
+            return false;
+        };
+        let Some((key_len, value_len)) = item_lengths(head) else {
+            return false;
+        };
+        let Some((key, item)) = item.split_at_checked(key_len as usize) else {
+            return false;
+        };
+        let Some((value, item)) = item.split_at_checked(value_len as usize) else {
+            return false;
+        };
         // The first byte of an engine key says what it is; the rest is the name in the checksum. An
         // item without a value is a removal.
         let name = key.get(1..).unwrap_or_default();
@@ -273,3 +328,6 @@ fn read_until_zeros(file: &mut File, start: u64) -> io::Result<Vec<u8>> {
     }
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests;

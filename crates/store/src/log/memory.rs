@@ -57,9 +57,16 @@ impl Log for MemoryLog {
                 let rest = state.records.range(from..).take(STEP_RECORDS);
                 rest.map(|(at, bytes)| (*at, bytes.clone())).collect()
             };
-            let Some((last, _)) = step.last() else { return Ok(()) };
-            let Some(sub) = last.sub.checked_add(1) else { return Ok(()) };
-            from = Position { revision: last.revision, sub };
+            let Some((last, _)) = step.last() else {
+                return Ok(());
+            };
+            let Some(sub) = last.sub.checked_add(1) else {
+                return Ok(());
+            };
+            from = Position {
+                revision: last.revision,
+                sub,
+            };
             for (at, bytes) in step {
                 if let ControlFlow::Break(()) = visit(at, bytes) {
                     return Ok(());
@@ -89,6 +96,8 @@ impl LogView for State {
     fn facts(&self, prefix: &[u8]) -> Result<Vec<(Bytes, Bytes)>, LogError> {
         let facts = self.facts.range(Bytes::copy_from_slice(prefix)..);
         let own = facts.take_while(|(name, _)| name.starts_with(prefix));
-        Ok(own.map(|(name, fact)| (name.clone(), fact.clone())).collect())
+        Ok(own
+            .map(|(name, fact)| (name.clone(), fact.clone()))
+            .collect())
     }
 }

@@ -9,11 +9,23 @@ const ID: StoreId = StoreId(0xabc);
 /// A store with history, a deletion, a lease and a compaction that is half done.
 fn filled() -> Store {
     let mut store = Store::in_memory();
-    let lease = store.grant(LeaseId::new(5), Duration::from_secs(60), Duration::ZERO).unwrap();
+    let lease = store
+        .grant(LeaseId::new(5), Duration::from_mins(1), Duration::ZERO)
+        .unwrap();
     for round in 0..4 {
-        let leased = Op::Put { key: "leased".into(), value: "v".into(), lease: Some(lease) };
+        let leased = Op::Put {
+            key: "leased".into(),
+            value: "v".into(),
+            lease: Some(lease),
+        };
         let put = Op::put(format!("k{round}"), format!("{round}"));
-        store.commit(vec![Txn::of(vec![leased, put, Op::put("same", format!("{round}"))])]).unwrap();
+        store
+            .commit(vec![Txn::of(vec![
+                leased,
+                put,
+                Op::put("same", format!("{round}")),
+            ])])
+            .unwrap();
     }
     store.commit(vec![Txn::delete("k1")]).unwrap();
     store.compact(Revision::new(3).unwrap()).unwrap();
@@ -32,7 +44,10 @@ fn a_snapshot_brings_everything_back() {
     let written = store.reader().snapshot_to(&file, ID).unwrap();
     assert_eq!((written.store, written.records), (ID, 13));
     assert_eq!(written.bytes, fs::metadata(&file).unwrap().len());
-    assert_eq!(restore(&file, &directory, StoreId(1), Raise::Not).unwrap(), written);
+    assert_eq!(
+        restore(&file, &directory, StoreId(1), Raise::Not).unwrap(),
+        written
+    );
 
     let mut back = open(&directory);
     let (old, new) = (store.reader(), back.reader());
@@ -43,8 +58,14 @@ fn a_snapshot_brings_everything_back() {
         assert_eq!(state(&old), state(&new));
     }
     let after = Revision::new(2).unwrap();
-    assert_eq!(old.commits_after(after, 99).unwrap(), new.commits_after(after, 99).unwrap());
-    assert!(matches!(new.get(b"same", Some(after)), Err(ReadError::Compacted { .. })));
+    assert_eq!(
+        old.commits_after(after, 99).unwrap(),
+        new.commits_after(after, 99).unwrap()
+    );
+    assert!(matches!(
+        new.get(b"same", Some(after)),
+        Err(ReadError::Compacted { .. })
+    ));
     while back.compact_step().unwrap() == CompactProgress::More {}
     let revoked = back.revoke(LeaseId::new(5).unwrap()).unwrap().unwrap();
     assert_eq!((revoked.revision.get(), revoked.changes.len()), (7, 1));
@@ -64,7 +85,12 @@ fn raised_revisions_give_up_the_history_before() {
     assert_eq!(all(&reader), all(&store.reader()));
     let lost = reader.commits_after(Revision::new(6).unwrap(), 9);
     assert!(matches!(lost, Err(ReadError::Compacted { .. })));
-    let commit = back.commit(vec![Txn::put("new", "")]).unwrap().remove(0).unwrap().commit;
+    let commit = back
+        .commit(vec![Txn::put("new", "")])
+        .unwrap()
+        .remove(0)
+        .unwrap()
+        .commit;
     assert_eq!(commit.unwrap().revision.get(), 1007);
     while back.compact_step().unwrap() == CompactProgress::More {}
     assert_eq!(all(&reader).len(), all(&store.reader()).len() + 1);
@@ -102,10 +128,16 @@ fn nothing_is_overwritten() {
     let (file, directory) = (temp.path().join("snap"), temp.path().join("data"));
     let reader = filled().reader();
     reader.snapshot_to(&file, ID).unwrap();
-    assert!(matches!(reader.snapshot_to(&file, ID), Err(SnapshotError::Io { .. })));
+    assert!(matches!(
+        reader.snapshot_to(&file, ID),
+        Err(SnapshotError::Io { .. })
+    ));
     restore(&file, &directory, ID, Raise::Not).unwrap();
     let error = restore(&file, &directory, ID, Raise::Not).unwrap_err();
-    assert!(matches!(error, SnapshotError::Dir(DirError::NotEmpty { .. })));
+    assert!(matches!(
+        error,
+        SnapshotError::Dir(DirError::NotEmpty { .. })
+    ));
     let error = check_snapshot(&directory.join("FORMAT")).unwrap_err();
     assert!(matches!(error, SnapshotError::Foreign { .. }));
     assert!(Arc::strong_count(&reader.shared) == 1);

@@ -67,7 +67,12 @@ impl Compaction {
     pub(super) fn resume(compacted: Option<Revision>, finished: Option<Revision>) -> Self {
         let done = compacted == finished;
         let cursor = if done { Cursor::End } else { Cursor::Start };
-        Self { through: compacted, cursor, owed: Vec::new(), finished: done }
+        Self {
+            through: compacted,
+            cursor,
+            owed: Vec::new(),
+            finished: done,
+        }
     }
 
     /// Takes one step in the index and adds what is to be removed to a batch.
@@ -77,10 +82,14 @@ impl Compaction {
             return;
         }
         self.cursor =
-            shared.index_mut().compact_step(through, &self.cursor, STEP_KEYS, &mut self.owed);
+            shared
+                .index_mut()
+                .compact_step(through, &self.cursor, STEP_KEYS, &mut self.owed);
         batch.removed.clone_from(&self.owed);
         if self.cursor == Cursor::End {
-            batch.facts.push(facts::set_revision(facts::COMPACTION_FINISHED, through));
+            batch
+                .facts
+                .push(facts::set_revision(facts::COMPACTION_FINISHED, through));
         }
     }
 
@@ -99,15 +108,24 @@ impl Store {
         self.check_health()?;
         let head = self.shared.head();
         if through > head {
-            return Err(CompactError::Future { wanted: through, head });
+            return Err(CompactError::Future {
+                wanted: through,
+                head,
+            });
         }
         if let Some(compacted) = self.shared.compacted()
             && through <= compacted
         {
-            return Err(CompactError::Compacted { wanted: through, compacted });
+            return Err(CompactError::Compacted {
+                wanted: through,
+                compacted,
+            });
         }
         let facts = vec![facts::set_revision(facts::COMPACTED, through)];
-        self.append(LogBatch { facts, ..LogBatch::default() })?;
+        self.append(LogBatch {
+            facts,
+            ..LogBatch::default()
+        })?;
         self.shared.set_compacted(through);
         self.compaction.through = Some(through);
         self.compaction.cursor = Cursor::Start;
@@ -128,6 +146,10 @@ impl Store {
             self.append(batch)?;
         }
         self.compaction.settle();
-        Ok(if self.compaction.finished { CompactProgress::Finished } else { CompactProgress::More })
+        Ok(if self.compaction.finished {
+            CompactProgress::Finished
+        } else {
+            CompactProgress::More
+        })
     }
 }

@@ -4,6 +4,7 @@
 //! the next transaction of the batch sees them. If the log then fails, they are taken out again.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use bytes::Bytes;
 use masthead_api::Revision;
@@ -13,7 +14,7 @@ use crate::lease::LeaseBook;
 use crate::log::LogError;
 use crate::reader::into_kv;
 use crate::record::{Record, Tail};
-use crate::shared::Shared;
+use crate::shared::{Counting, Found, Shared};
 use crate::txn::{RECORD_BYTES_MAX, TXN_OPS_MAX};
 use crate::{
     Branch, Change, Commit, Compare, KeyMeta, KeyRange, LeaseId, Op, Position, RangeResult,
@@ -53,13 +54,23 @@ struct Step {
 impl<'a> Evaluation<'a> {
     pub(super) fn new(shared: &'a Shared, leases: &'a LeaseBook) -> Self {
         let base = shared.head();
-        Self { shared, leases, base, newest: base, pending: Vec::new() }
+        Self {
+            shared,
+            leases,
+            base,
+            newest: base,
+            pending: Vec::new(),
+        }
     }
 
     /// Runs one transaction. If it is refused, nothing of it is left.
     pub(super) fn run(&mut self, txn: Txn) -> Result<TxnResult, TxnError> {
         check(&txn)?;
-        let branch = if self.all_hold(&txn.compares)? { Branch::Then } else { Branch::Otherwise };
+        let branch = if self.all_hold(&txn.compares)? {
+            Branch::Then
+        } else {
+            Branch::Otherwise
+        };
         let ops = match branch {
             Branch::Then => txn.then,
             Branch::Otherwise => txn.otherwise,
@@ -76,7 +87,11 @@ impl<'a> Evaluation<'a> {
                 }
             }
         }
-        Ok(TxnResult { branch, commit: self.end(&step), responses })
+        Ok(TxnResult {
+            branch,
+            commit: self.end(&step),
+            responses,
+        })
     }
 
     /// Deletes these keys in one revision.
@@ -97,11 +112,19 @@ impl<'a> Evaluation<'a> {
             attached.push((record.key, record.meta.lease));
         }
         let touched = attached.iter().map(|(key, _)| key.clone()).collect();
-        Evaluated { head: self.newest, records, touched, attached }
+        Evaluated {
+            head: self.newest,
+            records,
+            touched,
+            attached,
+        }
     }
 
     fn begin(&self) -> Step {
-        Step { revision: self.newest.next(), first: self.pending.len() }
+        Step {
+            revision: self.newest.next(),
+            first: self.pending.len(),
+        }
     }
 
     fn end(&mut self, step: &Step) -> Option<Commit> {
@@ -114,7 +137,10 @@ impl<'a> Evaluation<'a> {
             previous: record.previous,
         });
         self.newest = step.revision;
-        Some(Commit { revision: step.revision, changes: changes.collect() })
+        Some(Commit {
+            revision: step.revision,
+            changes: changes.collect(),
+        })
     }
 
     fn undo(&mut self, step: &Step) {
@@ -130,13 +156,16 @@ impl<'a> Evaluation<'a> {
                 self.put(step, key, value, lease);
                 Ok(Response::Put)
             }
-            Op::DeleteRange { keys: KeyRange::One(key) } => {
-                Ok(Response::DeleteRange { deleted: usize::from(self.delete(step, key)) })
-            }
+            Op::DeleteRange {
+                keys: KeyRange::One(key),
+            } => Ok(Response::DeleteRange {
+                deleted: usize::from(self.delete(step, key)),
+            }),
             Op::DeleteRange { keys } => {
                 let mut found = Vec::new();
                 self.shared.walk_live(&keys, step.revision, |key, _| {
                     found.push(Bytes::copy_from_slice(key));
+                    ControlFlow::Continue(())
                 });
                 let deleted = found.len();
                 for key in found {
@@ -155,24 +184,48 @@ impl<'a> Evaluation<'a> {
         let previous = self.live(&key, step.revision).map(|(_, meta)| meta);
         let entry = self.shared.index_mut().put(&key, at);
         let meta = meta_of(entry, lease);
-        let record = Record { key, value: Some(value), meta, previous, tail: Tail::More };
+        let record = Record {
+            key,
+            value: Some(value),
+            meta,
+            previous,
+            tail: Tail::More,
+        };
         self.pending.push((at, record));
     }
 
     /// Deletes a key; says whether it was there.
     fn delete(&mut self, step: &Step, key: Bytes) -> bool {
-        let Some((alive, previous)) = self.live(&key, step.revision) else { return false };
+        let Some((alive, previous)) = self.live(&key, step.revision) else {
+            return false;
+        };
         let at = self.next_position(step);
-        let entry = Entry { at, create_revision: alive.create_revision, version: 0 };
+        let entry = Entry {
+            at,
+            create_revision: alive.create_revision,
+            version: 0,
+        };
         self.shared.index_mut().push(&key, entry);
         let (meta, previous) = (meta_of(entry, None), Some(previous));
-        self.pending.push((at, Record { key, value: None, meta, previous, tail: Tail::More }));
+        self.pending.push((
+            at,
+            Record {
+                key,
+                value: None,
+                meta,
+                previous,
+                tail: Tail::More,
+            },
+        ));
         true
     }
 
     fn next_position(&self, step: &Step) -> Position {
         let sub = u32::try_from(self.pending.len() - step.first).unwrap_or(u32::MAX);
-        Position { revision: step.revision, sub }
+        Position {
+            revision: step.revision,
+            sub,
+        }
     }
 
     fn range(
@@ -186,25 +239,30 @@ impl<'a> Evaluation<'a> {
         let now = if changed { step.revision } else { self.newest };
         let revision = at.unwrap_or(now);
         if at.is_some() && revision > self.newest {
-            return Err(ReadError::Future { wanted: revision, head: self.newest });
+            return Err(ReadError::Future {
+                wanted: revision,
+                head: self.newest,
+            });
         }
         if let Some(oldest) = self.shared.compacted()
             && revision < oldest
         {
-            return Err(ReadError::Compacted { wanted: revision, oldest });
+            return Err(ReadError::Compacted {
+                wanted: revision,
+                oldest,
+            });
         }
-        let (mut found, mut count) = (Vec::new(), 0);
-        self.shared.walk_live(keys, revision, |_, entry| {
-            if count < limit {
-                found.push(entry.at);
-            }
-            count += 1;
-        });
-        let mut kvs = Vec::with_capacity(found.len());
-        for at in found {
+        let Found { positions, count } = self.shared.find(keys, revision, limit, Counting::All);
+        let mut kvs = Vec::with_capacity(positions.len());
+        for at in positions {
             kvs.extend(self.read(at)?.and_then(into_kv));
         }
-        Ok(RangeResult { revision, more: count > kvs.len(), kvs, count })
+        Ok(RangeResult {
+            revision,
+            more: count > kvs.len(),
+            kvs,
+            count,
+        })
     }
 
     /// The version of a key that is alive at `revision`, with its facts.
@@ -248,17 +306,22 @@ impl<'a> Evaluation<'a> {
             Target::ModRevision(operand) => {
                 meta.map_or(0, |meta| meta.mod_revision.get()).cmp(operand)
             }
-            Target::CreateRevision(operand) => {
-                meta.map_or(0, |meta| meta.create_revision.get()).cmp(operand)
-            }
+            Target::CreateRevision(operand) => meta
+                .map_or(0, |meta| meta.create_revision.get())
+                .cmp(operand),
             Target::Version(operand) => meta.map_or(0, |meta| meta.version).cmp(operand),
-            Target::Lease(operand) => {
-                meta.and_then(|meta| meta.lease).map_or(0, LeaseId::get).cmp(operand)
-            }
+            Target::Lease(operand) => meta
+                .and_then(|meta| meta.lease)
+                .map_or(0, LeaseId::get)
+                .cmp(operand),
             Target::Value(operand) => {
-                let Some((entry, _)) = found else { return Ok(false) };
+                let Some((entry, _)) = found else {
+                    return Ok(false);
+                };
                 let record = self.read(entry.at).map_err(ReadError::from)?;
-                let Some(value) = record.and_then(|record| record.value) else { return Ok(false) };
+                let Some(value) = record.and_then(|record| record.value) else {
+                    return Ok(false);
+                };
                 value.cmp(operand)
             }
         };
@@ -267,7 +330,9 @@ impl<'a> Evaluation<'a> {
 
     fn check_leases(&self, ops: &[Op]) -> Result<(), TxnError> {
         for op in ops {
-            if let Op::Put { lease: Some(lease), .. } = op
+            if let Op::Put {
+                lease: Some(lease), ..
+            } = op
                 && !self.leases.contains(*lease)
             {
                 return Err(TxnError::LeaseNotFound { lease: *lease });
@@ -288,7 +353,11 @@ fn meta_of(entry: Entry, lease: Option<LeaseId>) -> KeyMeta {
 
 /// What can be said against a transaction without looking at the store.
 fn check(txn: &Txn) -> Result<(), TxnError> {
-    let longest = txn.compares.len().max(txn.then.len()).max(txn.otherwise.len());
+    let longest = txn
+        .compares
+        .len()
+        .max(txn.then.len())
+        .max(txn.otherwise.len());
     if longest > TXN_OPS_MAX {
         return Err(TxnError::TooManyOps { ops: longest });
     }
@@ -315,10 +384,13 @@ fn check_ops(ops: &[Op]) -> Result<(), TxnError> {
                     return Err(TxnError::DuplicateKey { key: key.clone() });
                 }
             }
-            Op::DeleteRange { keys: KeyRange::One(key) }
-            | Op::Range { keys: KeyRange::One(key), .. }
-                if key.is_empty() =>
-            {
+            Op::DeleteRange {
+                keys: KeyRange::One(key),
+            }
+            | Op::Range {
+                keys: KeyRange::One(key),
+                ..
+            } if key.is_empty() => {
                 return Err(TxnError::EmptyKey);
             }
             Op::DeleteRange { .. } | Op::Range { .. } => {}
@@ -329,7 +401,9 @@ fn check_ops(ops: &[Op]) -> Result<(), TxnError> {
             && let Some(ends) = keys.ends()
             && let Some(key) = written.range::<[u8], _>(ends).next()
         {
-            return Err(TxnError::DuplicateKey { key: Bytes::copy_from_slice(key) });
+            return Err(TxnError::DuplicateKey {
+                key: Bytes::copy_from_slice(key),
+            });
         }
     }
     Ok(())

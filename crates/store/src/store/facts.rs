@@ -24,7 +24,10 @@ const LEASE: &[u8] = b"lease/";
 pub(crate) type FactChange = (Bytes, Option<Bytes>);
 
 pub(super) fn set_revision(name: &'static [u8], revision: Revision) -> FactChange {
-    (Bytes::from_static(name), Some(seal(name, &revision.get().to_be_bytes())))
+    (
+        Bytes::from_static(name),
+        Some(seal(name, &revision.get().to_be_bytes())),
+    )
 }
 
 /// The facts of a store whose history is given up through `revision`, with the removal still to do.
@@ -41,7 +44,9 @@ pub(super) fn read_revision(
         return Ok(None);
     };
     let number = read_number(name, fact)?;
-    Revision::new(number).map(Some).ok_or_else(|| damaged(name, Damage::Content))
+    Revision::new(number)
+        .map(Some)
+        .ok_or_else(|| damaged(name, Damage::Content))
 }
 
 fn lease_name(id: LeaseId) -> Bytes {
@@ -64,8 +69,13 @@ pub(super) fn remove_lease(id: LeaseId) -> FactChange {
 pub(super) fn read_leases(view: &dyn LogView) -> Result<Vec<(LeaseId, Duration)>, LogError> {
     let mut leases = Vec::new();
     for (name, fact) in view.facts(LEASE)? {
-        let id = name.strip_prefix(LEASE).and_then(|id| id.try_into().ok()).map(i64::from_be_bytes);
-        let id = id.and_then(LeaseId::new).ok_or_else(|| damaged(&name, Damage::Content))?;
+        let id = name
+            .strip_prefix(LEASE)
+            .and_then(|id| id.try_into().ok())
+            .map(i64::from_be_bytes);
+        let id = id
+            .and_then(LeaseId::new)
+            .ok_or_else(|| damaged(&name, Damage::Content))?;
         leases.push((id, Duration::from_secs(read_number(&name, fact)?)));
     }
     Ok(leases)
@@ -73,10 +83,16 @@ pub(super) fn read_leases(view: &dyn LogView) -> Result<Vec<(LeaseId, Duration)>
 
 fn read_number(name: &[u8], fact: Bytes) -> Result<u64, LogError> {
     let content = unseal(name, fact).map_err(|damage| damaged(name, damage))?;
-    let bytes = content.as_ref().try_into().map_err(|_| damaged(name, Damage::Content))?;
+    let bytes = content
+        .as_ref()
+        .try_into()
+        .map_err(|_| damaged(name, Damage::Content))?;
     Ok(u64::from_be_bytes(bytes))
 }
 
 fn damaged(name: &[u8], damage: Damage) -> LogError {
-    LogError::Fact { name: String::from_utf8_lossy(name).into_owned(), damage }
+    LogError::Fact {
+        name: String::from_utf8_lossy(name).into_owned(),
+        damage,
+    }
 }

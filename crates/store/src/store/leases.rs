@@ -8,7 +8,7 @@ use super::{CommitError, Evaluation, Store, facts};
 use crate::{Commit, LeaseId, LeaseState};
 
 /// The longest time to live: 9,000,000,000 seconds, as in etcd.
-pub const LEASE_TTL_MAX: Duration = Duration::from_secs(9_000_000_000);
+pub const LEASE_TTL_MAX: Duration = Duration::from_hours(2_500_000);
 
 /// Why a lease request was refused.
 #[derive(Debug, thiserror::Error)]
@@ -86,7 +86,9 @@ impl Store {
 
     /// Starts a lease's time anew; returns its time to live.
     pub fn keep_alive(&mut self, id: LeaseId, now: Duration) -> Result<Duration, LeaseError> {
-        self.leases.keep_alive(id, now).ok_or(LeaseError::NotFound { id })
+        self.leases
+            .keep_alive(id, now)
+            .ok_or(LeaseError::NotFound { id })
     }
 
     /// What is left of a lease; `None` if there is no such lease.

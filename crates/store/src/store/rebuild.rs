@@ -46,7 +46,13 @@ pub(super) fn rebuild(log: &dyn Log, now: Duration) -> Result<Rebuilt, LogError>
     builder.scan(view.as_ref())?;
     let head = builder.head()?;
     let Builder { index, leases, .. } = builder;
-    Ok(Rebuilt { index, leases, head, compacted, compaction_finished })
+    Ok(Rebuilt {
+        index,
+        leases,
+        head,
+        compacted,
+        compaction_finished,
+    })
 }
 
 /// Checks a whole log as opening does; the newest revision.
@@ -81,7 +87,11 @@ impl Builder {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(damage) => {
                     // If records are missing, the damage is where the first of them should stand.
-                    let at = if damage == Damage::Gap { self.expected } else { at };
+                    let at = if damage == Damage::Gap {
+                        self.expected
+                    } else {
+                        at
+                    };
                     failed = Some(LogError::Record { at, damage });
                     ControlFlow::Break(())
                 }
@@ -91,18 +101,27 @@ impl Builder {
     }
 
     fn add(&mut self, at: Position, record: &Record) -> Result<(), Damage> {
-        if self.compacted.is_none_or(|compacted| at.revision > compacted) {
+        if self
+            .compacted
+            .is_none_or(|compacted| at.revision > compacted)
+        {
             if at != self.expected {
                 return Err(Damage::Gap);
             }
             self.expected = match record.tail {
                 Tail::Last => Position::first(at.revision.next()),
-                Tail::More => Position { sub: at.sub.saturating_add(1), ..at },
+                Tail::More => Position {
+                    sub: at.sub.saturating_add(1),
+                    ..at
+                },
             };
         }
         let meta = &record.meta;
-        let entry =
-            Entry { at, create_revision: meta.create_revision, version: meta.version };
+        let entry = Entry {
+            at,
+            create_revision: meta.create_revision,
+            version: meta.version,
+        };
         self.index.push(&record.key, entry);
         self.leases.attach(&record.key, meta.lease);
         Ok(())
@@ -111,7 +130,10 @@ impl Builder {
     /// The newest revision; an error if its records are not all there.
     fn head(&self) -> Result<Revision, LogError> {
         if self.expected.sub > 0 {
-            return Err(LogError::Record { at: self.expected, damage: Damage::Gap });
+            return Err(LogError::Record {
+                at: self.expected,
+                damage: Damage::Gap,
+            });
         }
         Ok(self.expected.revision.previous().unwrap_or(Revision::FIRST))
     }

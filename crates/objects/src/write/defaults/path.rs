@@ -11,7 +11,9 @@ pub(super) fn each(
     path: &str,
     act: &mut dyn FnMut(&mut Map<String, Value>, &str),
 ) {
-    let Some(members) = object.as_object_mut() else { return };
+    let Some(members) = object.as_object_mut() else {
+        return;
+    };
     let Some((here, rest)) = path.split_once('.') else {
         act(members, path);
         return;
@@ -27,7 +29,9 @@ pub(super) fn each(
             each(next, rest, act);
         }
     } else {
-        let next = members.entry(here).or_insert_with(|| Value::Object(Map::new()));
+        let next = members
+            .entry(here)
+            .or_insert_with(|| Value::Object(Map::new()));
         each(next, rest, act);
     }
 }
@@ -42,11 +46,17 @@ pub(super) fn each_object(
         Some(path) => (path, true),
         None => (path, false),
     };
-    each(object, last, &mut |members, name| match members.get_mut(name) {
-        Some(Value::Array(list)) if items => {
-            list.iter_mut().filter_map(Value::as_object_mut).for_each(&mut *act);
-        }
-        Some(Value::Object(found)) if !items => act(found),
-        _ => {}
-    });
+    each(
+        object,
+        last,
+        &mut |members, name| match members.get_mut(name) {
+            Some(Value::Array(list)) if items => {
+                list.iter_mut()
+                    .filter_map(Value::as_object_mut)
+                    .for_each(&mut *act);
+            }
+            Some(Value::Object(found)) if !items => act(found),
+            _ => {}
+        },
+    );
 }

@@ -41,7 +41,10 @@ const POD_SPEC: &[(&str, &str)] = &[
     ("volumes[].secret?.defaultMode", "420"),
     ("volumes[].downwardAPI?.defaultMode", "420"),
     ("volumes[].projected?.defaultMode", "420"),
-    ("volumes[].projected?.sources[].serviceAccountToken?.expirationSeconds", "3600"),
+    (
+        "volumes[].projected?.sources[].serviceAccountToken?.expirationSeconds",
+        "3600",
+    ),
     ("volumes[].hostPath?.type", r#""""#),
 ];
 
@@ -86,8 +89,16 @@ const KINDS: &[(&str, &[Rule])] = &[
         "DaemonSet",
         &[
             ("spec.updateStrategy.type", r#""RollingUpdate""#, Always),
-            ("spec.updateStrategy.rollingUpdate.maxUnavailable", "1", UPDATE_STRATEGY),
-            ("spec.updateStrategy.rollingUpdate.maxSurge", "0", UPDATE_STRATEGY),
+            (
+                "spec.updateStrategy.rollingUpdate.maxUnavailable",
+                "1",
+                UPDATE_STRATEGY,
+            ),
+            (
+                "spec.updateStrategy.rollingUpdate.maxSurge",
+                "0",
+                UPDATE_STRATEGY,
+            ),
             ("spec.revisionHistoryLimit", "10", Always),
         ],
     ),
@@ -96,7 +107,11 @@ const KINDS: &[(&str, &[Rule])] = &[
         &[
             ("spec.replicas", "1", Always),
             ("spec.strategy.type", r#""RollingUpdate""#, Always),
-            ("spec.strategy.rollingUpdate.maxUnavailable", r#""25%""#, STRATEGY),
+            (
+                "spec.strategy.rollingUpdate.maxUnavailable",
+                r#""25%""#,
+                STRATEGY,
+            ),
             ("spec.strategy.rollingUpdate.maxSurge", r#""25%""#, STRATEGY),
             ("spec.revisionHistoryLimit", "10", Always),
             ("spec.progressDeadlineSeconds", "600", Always),
@@ -110,8 +125,14 @@ const KINDS: &[(&str, &[Rule])] = &[
             ("ports[].protocol", r#""TCP""#, Always),
         ],
     ),
-    ("Endpoints", &[("subsets[].ports[].protocol", r#""TCP""#, Always)]),
-    ("HorizontalPodAutoscaler", &[("spec.minReplicas", "1", Always)]),
+    (
+        "Endpoints",
+        &[("subsets[].ports[].protocol", r#""TCP""#, Always)],
+    ),
+    (
+        "HorizontalPodAutoscaler",
+        &[("spec.minReplicas", "1", Always)],
+    ),
     (
         "Job",
         &[
@@ -119,7 +140,11 @@ const KINDS: &[(&str, &[Rule])] = &[
             ("spec.completionMode", r#""NonIndexed""#, Always),
             ("spec.suspend", "false", Always),
             ("spec.manualSelector", "false", Always),
-            ("spec.podReplacementPolicy", r#""TerminatingOrFailed""#, Always),
+            (
+                "spec.podReplacementPolicy",
+                r#""TerminatingOrFailed""#,
+                Always,
+            ),
         ],
     ),
     (
@@ -168,7 +193,10 @@ const KINDS: &[(&str, &[Rule])] = &[
             ("status.phase", r#""Pending""#, Always),
         ],
     ),
-    ("PriorityClass", &[("preemptionPolicy", r#""PreemptLowerPriority""#, Always)]),
+    (
+        "PriorityClass",
+        &[("preemptionPolicy", r#""PreemptLowerPriority""#, Always)],
+    ),
     ("ReplicaSet", &[("spec.replicas", "1", Always)]),
     ("ReplicationController", &[("spec.replicas", "1", Always)]),
     ("Secret", &[("type", r#""Opaque""#, Always)]),
@@ -183,12 +211,36 @@ const KINDS: &[(&str, &[Rule])] = &[
                 "10800",
                 Is("/spec/sessionAffinity", "ClientIP"),
             ),
-            ("spec.internalTrafficPolicy", r#""Cluster""#, Is("/spec/type", "ClusterIP")),
-            ("spec.internalTrafficPolicy", r#""Cluster""#, Is("/spec/type", "NodePort")),
-            ("spec.internalTrafficPolicy", r#""Cluster""#, Is("/spec/type", "LoadBalancer")),
-            ("spec.externalTrafficPolicy", r#""Cluster""#, Is("/spec/type", "NodePort")),
-            ("spec.externalTrafficPolicy", r#""Cluster""#, Is("/spec/type", "LoadBalancer")),
-            ("spec.allocateLoadBalancerNodePorts", "true", Is("/spec/type", "LoadBalancer")),
+            (
+                "spec.internalTrafficPolicy",
+                r#""Cluster""#,
+                Is("/spec/type", "ClusterIP"),
+            ),
+            (
+                "spec.internalTrafficPolicy",
+                r#""Cluster""#,
+                Is("/spec/type", "NodePort"),
+            ),
+            (
+                "spec.internalTrafficPolicy",
+                r#""Cluster""#,
+                Is("/spec/type", "LoadBalancer"),
+            ),
+            (
+                "spec.externalTrafficPolicy",
+                r#""Cluster""#,
+                Is("/spec/type", "NodePort"),
+            ),
+            (
+                "spec.externalTrafficPolicy",
+                r#""Cluster""#,
+                Is("/spec/type", "LoadBalancer"),
+            ),
+            (
+                "spec.allocateLoadBalancerNodePorts",
+                "true",
+                Is("/spec/type", "LoadBalancer"),
+            ),
         ],
     ),
     (
@@ -197,14 +249,38 @@ const KINDS: &[(&str, &[Rule])] = &[
             ("spec.replicas", "1", Always),
             ("spec.podManagementPolicy", r#""OrderedReady""#, Always),
             ("spec.updateStrategy.type", r#""RollingUpdate""#, Always),
-            ("spec.updateStrategy.rollingUpdate.partition", "0", UPDATE_STRATEGY),
+            (
+                "spec.updateStrategy.rollingUpdate.partition",
+                "0",
+                UPDATE_STRATEGY,
+            ),
             ("spec.revisionHistoryLimit", "10", Always),
-            ("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", r#""Retain""#, Always),
-            ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", r#""Retain""#, Always),
-            ("spec.volumeClaimTemplates[].kind", r#""PersistentVolumeClaim""#, Always),
+            (
+                "spec.persistentVolumeClaimRetentionPolicy.whenDeleted",
+                r#""Retain""#,
+                Always,
+            ),
+            (
+                "spec.persistentVolumeClaimRetentionPolicy.whenScaled",
+                r#""Retain""#,
+                Always,
+            ),
+            (
+                "spec.volumeClaimTemplates[].kind",
+                r#""PersistentVolumeClaim""#,
+                Always,
+            ),
             ("spec.volumeClaimTemplates[].apiVersion", r#""v1""#, Always),
-            ("spec.volumeClaimTemplates[].spec.volumeMode", r#""Filesystem""#, Always),
-            ("spec.volumeClaimTemplates[].status.phase", r#""Pending""#, Always),
+            (
+                "spec.volumeClaimTemplates[].spec.volumeMode",
+                r#""Filesystem""#,
+                Always,
+            ),
+            (
+                "spec.volumeClaimTemplates[].status.phase",
+                r#""Pending""#,
+                Always,
+            ),
         ],
     ),
     (
@@ -234,16 +310,16 @@ pub(super) fn apply(kind: &str, object: &mut Value) {
         for (place, value, when) in *rules {
             let holds = match when {
                 Always => true,
-                Is(pointer, text) => {
-                    object.pointer(pointer).and_then(Value::as_str) == Some(*text)
-                }
+                Is(pointer, text) => object.pointer(pointer).and_then(Value::as_str) == Some(*text),
             };
             if holds {
                 set(object, place, value);
             }
         }
     }
-    let Some((_, base)) = POD_SPECS.iter().find(|(k, _)| *k == kind) else { return };
+    let Some((_, base)) = POD_SPECS.iter().find(|(k, _)| *k == kind) else {
+        return;
+    };
     for (place, value) in POD_SPEC {
         set(object, &format!("{base}.{place}"), value);
     }
@@ -264,7 +340,10 @@ fn set(object: &mut Value, place: &str, value: &str) {
     path::each(object, place, &mut |members, name| {
         if !members.contains_key(name) {
             // A test proves that every value of the table is JSON.
-            members.insert(name.to_owned(), serde_json::from_str(value).unwrap_or_default());
+            members.insert(
+                name.to_owned(),
+                serde_json::from_str(value).unwrap_or_default(),
+            );
         }
     });
 }
@@ -275,7 +354,9 @@ mod tests {
 
     #[test]
     fn every_value_of_the_table_is_json() {
-        let kinds = KINDS.iter().flat_map(|(_, rules)| rules.iter().map(|(_, value, _)| *value));
+        let kinds = KINDS
+            .iter()
+            .flat_map(|(_, rules)| rules.iter().map(|(_, value, _)| *value));
         let shared = [POD_SPEC, CONTAINER, PROBE].concat();
         for value in kinds.chain(shared.into_iter().map(|(_, value)| value)) {
             assert!(serde_json::from_str::<Value>(value).is_ok(), "{value}");

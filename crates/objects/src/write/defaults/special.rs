@@ -36,10 +36,18 @@ pub(super) fn after(kind: &str, object: &mut Value) {
 
 /// `stringData` wins over `data` and is never stored.
 fn secret(object: &mut Value) {
-    let Some(members) = object.as_object_mut() else { return };
-    let Some(Value::Object(texts)) = members.shift_remove("stringData") else { return };
-    let data = members.entry("data").or_insert_with(|| Value::Object(Map::new()));
-    let Some(data) = data.as_object_mut() else { return };
+    let Some(members) = object.as_object_mut() else {
+        return;
+    };
+    let Some(Value::Object(texts)) = members.shift_remove("stringData") else {
+        return;
+    };
+    let data = members
+        .entry("data")
+        .or_insert_with(|| Value::Object(Map::new()));
+    let Some(data) = data.as_object_mut() else {
+        return;
+    };
     for (key, value) in texts {
         let text = value.as_str().unwrap_or_default();
         data.insert(key, base64::encode(text.as_bytes()).into());
@@ -70,7 +78,10 @@ fn binding(object: &mut Value) {
 }
 
 fn pod_spec(spec: &mut Map<String, Value>) {
-    for (from, into) in [("serviceAccountName", "serviceAccount"), ("serviceAccount", "serviceAccountName")] {
+    for (from, into) in [
+        ("serviceAccountName", "serviceAccount"),
+        ("serviceAccount", "serviceAccountName"),
+    ] {
         if let Some(name) = spec.get(from).cloned() {
             spec.entry(into).or_insert(name);
         }
@@ -78,7 +89,11 @@ fn pod_spec(spec: &mut Map<String, Value>) {
     let host_network = spec.get("hostNetwork").and_then(Value::as_bool) == Some(true);
     for list in CONTAINERS {
         let containers = spec.get_mut(*list).and_then(Value::as_array_mut);
-        for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
+        for container in containers
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_object_mut)
+        {
             image_policy(container);
             requests(container);
             if host_network {
@@ -87,7 +102,11 @@ fn pod_spec(spec: &mut Map<String, Value>) {
         }
     }
     let volumes = spec.get_mut("volumes").and_then(Value::as_array_mut);
-    for volume in volumes.into_iter().flatten().filter_map(Value::as_object_mut) {
+    for volume in volumes
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
         if volume.keys().all(|name| name == "name") {
             volume.insert("emptyDir".to_owned(), json!({}));
         }
@@ -96,21 +115,35 @@ fn pod_spec(spec: &mut Map<String, Value>) {
 
 /// An image of an unfixed version is pulled always.
 fn image_policy(container: &mut Map<String, Value>) {
-    let image = container.get("image").and_then(Value::as_str).unwrap_or_default();
+    let image = container
+        .get("image")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let name = image.rsplit('/').next().unwrap_or_default();
     let fixed = name.contains('@')
-        || name.split_once(':').is_some_and(|(_, tag)| !tag.is_empty() && tag != "latest");
+        || name
+            .split_once(':')
+            .is_some_and(|(_, tag)| !tag.is_empty() && tag != "latest");
     let policy = if fixed { "IfNotPresent" } else { "Always" };
-    container.entry("imagePullPolicy").or_insert_with(|| policy.into());
+    container
+        .entry("imagePullPolicy")
+        .or_insert_with(|| policy.into());
 }
 
 /// What is limited but not requested is requested up to its limit.
 fn requests(container: &mut Map<String, Value>) {
-    let Some(resources) = container.get_mut("resources").and_then(Value::as_object_mut) else {
+    let Some(resources) = container
+        .get_mut("resources")
+        .and_then(Value::as_object_mut)
+    else {
         return;
     };
-    let Some(Value::Object(limits)) = resources.get("limits").cloned() else { return };
-    let requests = resources.entry("requests").or_insert_with(|| Value::Object(Map::new()));
+    let Some(Value::Object(limits)) = resources.get("limits").cloned() else {
+        return;
+    };
+    let requests = resources
+        .entry("requests")
+        .or_insert_with(|| Value::Object(Map::new()));
     if let Some(requests) = requests.as_object_mut() {
         for (name, limit) in limits {
             requests.entry(name).or_insert(limit);
@@ -139,8 +172,13 @@ fn pod(object: &mut Value) {
     });
     path::each(object, "spec.tolerations", &mut |spec, name| {
         let list = spec.entry(name).or_insert_with(|| Value::Array(Vec::new()));
-        let Some(list) = list.as_array_mut() else { return };
-        for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+        let Some(list) = list.as_array_mut() else {
+            return;
+        };
+        for key in [
+            "node.kubernetes.io/not-ready",
+            "node.kubernetes.io/unreachable",
+        ] {
             let tolerated = list.iter().any(|t| tolerates(t, key));
             if !tolerated {
                 list.push(json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}));
@@ -150,14 +188,21 @@ fn pod(object: &mut Value) {
 }
 
 fn tolerates(toleration: &Value, key: &str) -> bool {
-    let text = |name: &str| toleration.get(name).and_then(Value::as_str).unwrap_or_default();
+    let text = |name: &str| {
+        toleration
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
     (text("key") == key || text("key").is_empty()) && matches!(text("effect"), "NoExecute" | "")
 }
 
 /// The class of a pod by what its containers request of cpu and memory.
 fn quality(pod: &Value) -> &'static str {
     let containers = |list: &str| pod.pointer(list).and_then(Value::as_array);
-    let all = containers("/spec/containers").into_iter().chain(containers("/spec/initContainers"));
+    let all = containers("/spec/containers")
+        .into_iter()
+        .chain(containers("/spec/initContainers"));
     let (mut asked, mut bound) = (false, true);
     for container in all.flatten() {
         for name in ["cpu", "memory"] {
@@ -177,9 +222,13 @@ fn quality(pod: &Value) -> &'static str {
 /// Conditions print their times even if they have none.
 fn conditions(object: &mut Value, times: &[&str]) {
     for time in times {
-        path::each(object, &format!("status?.conditions[].{time}"), &mut |condition, name| {
-            condition.entry(name).or_insert(Value::Null);
-        });
+        path::each(
+            object,
+            &format!("status?.conditions[].{time}"),
+            &mut |condition, name| {
+                condition.entry(name).or_insert(Value::Null);
+            },
+        );
     }
 }
 
@@ -193,7 +242,10 @@ fn service(object: &mut Value) {
         if spec.get("type").and_then(Value::as_str) == Some("ExternalName") {
             return;
         }
-        let ip = spec.get("clusterIP").and_then(Value::as_str).map(str::to_owned);
+        let ip = spec
+            .get("clusterIP")
+            .and_then(Value::as_str)
+            .map(str::to_owned);
         let headless = ip.as_deref() == Some("None");
         if let Some(ip) = ip {
             spec.entry(name).or_insert_with(|| json!([ip]));
@@ -206,7 +258,8 @@ fn service(object: &mut Value) {
             (json!(["IPv4"]), "SingleStack")
         };
         spec.entry("ipFamilies").or_insert(families);
-        spec.entry("ipFamilyPolicy").or_insert_with(|| policy.into());
+        spec.entry("ipFamilyPolicy")
+            .or_insert_with(|| policy.into());
     });
 }
 
@@ -214,7 +267,11 @@ fn network_policy(object: &mut Value) {
     path::each(object, "spec?.policyTypes", &mut |spec, name| {
         let egress = spec.contains_key("egress");
         spec.entry(name).or_insert_with(|| {
-            if egress { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) }
+            if egress {
+                json!(["Ingress", "Egress"])
+            } else {
+                json!(["Ingress"])
+            }
         });
     });
 }
