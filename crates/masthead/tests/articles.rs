@@ -112,7 +112,7 @@ async fn from_a_version_comes_exactly_what_came_after_it() {
     let all = client
         .watch(&watch_path(&from_a))
         .await
-        .to_the_end(PATIENCE)
+        .until_end(PATIENCE)
         .await;
     assert_eq!(brief(&all)[..2], ["ADDED b", "MODIFIED a"]);
     assert_eq!(all.len(), 5);
@@ -215,7 +215,10 @@ async fn a_selector_makes_a_change_of_labels_appear_and_vanish() {
     let mut printed = kubectl.start(&["get", "--raw", &path]);
     let mut watch = client.watch(&path).await;
 
-    kubectl.ok(&["create", "configmap", "other", "--from-literal=k=1"]);
+    client
+        .post(CONFIG_MAPS, &config_map("other", "1"))
+        .await
+        .ok();
     let mut object = config_map("a", "1");
     object["metadata"]["labels"] = json!({"app": "x"});
     client.post(CONFIG_MAPS, &object).await.ok();
@@ -310,7 +313,7 @@ impl Load {
 /// The ERROR with which a watch of the quiet object from `version` is answered, if it is.
 async fn refusal(client: &Client, version: u64) -> Option<Value> {
     let path = quiet_path(&format!("resourceVersion={version}&timeoutSeconds=1"));
-    let events = client.watch(&path).await.to_the_end(PATIENCE).await;
+    let events = client.watch(&path).await.until_end(PATIENCE).await;
     events
         .into_iter()
         .find(|event| event.kind == "ERROR")
@@ -440,5 +443,5 @@ async fn a_version_expires_under_steady_writes_and_a_bookmark_does_not() {
         );
     }
     let made = load.end().await;
-    assert!(made > 3_000, "a steady load: {made}");
+    assert!(made > 1_500, "a steady load: {made}");
 }

@@ -13,6 +13,8 @@
 
 #[path = "crash/check.rs"]
 mod check;
+#[path = "crash/fault.rs"]
+mod fault;
 #[path = "crash/history.rs"]
 mod history;
 mod support;
@@ -61,7 +63,10 @@ async fn acknowledged_writes_survive_sigkill_and_watchers_go_on() {
         done += rounds;
     }
     println!("{done} kills, {writes} writes");
-    assert!(writes > done * 10, "only {writes} writes in {done} rounds: nothing was tested");
+    assert!(
+        writes > done * 10,
+        "only {writes} writes in {done} rounds: nothing was tested"
+    );
 }
 
 /// One data directory, with the servers that lived on it.
@@ -79,17 +84,25 @@ impl Life {
         let directory = tempfile::tempdir().unwrap();
         let server = start(directory.path());
         let client = server.client();
-        std::thread::sleep(Duration::from_secs(20));
         let namespace = json!({"metadata": {"name": "crash"}});
         client.post("/api/v1/namespaces", &namespace).await.ok();
         let state = list(&client).await.unwrap();
         let habits = [Habit::Steady, Habit::Steady, Habit::Late];
-        let mut watchers: Vec<Watcher> =
-            habits.into_iter().map(|habit| Watcher::new(habit, state.revision)).collect();
+        let mut watchers: Vec<Watcher> = habits
+            .into_iter()
+            .map(|habit| Watcher::new(habit, state.revision))
+            .collect();
         for watcher in &mut watchers[..2] {
             watcher.connect(&client);
         }
-        Self { directory, dice, server, clock: Arc::default(), watchers, state }
+        Self {
+            directory,
+            dice,
+            server,
+            clock: Arc::default(),
+            watchers,
+            state,
+        }
     }
 
     /// That many kills; the number of writes that were answered.
@@ -98,8 +111,14 @@ impl Life {
         for number in 0..rounds {
             let round = self.round(u32::try_from(number).unwrap_or(0)).await;
             let (mut life, round) = round.map_err(|fault| format!("round {number}: {fault}"))?;
-            round.check().map_err(|fault| format!("round {number}: {fault}"))?;
-            answered += round.writes.iter().filter(|write| write.done != u64::MAX).count() as u64;
+            round
+                .check()
+                .map_err(|fault| format!("round {number}: {fault}"))?;
+            answered += round
+                .writes
+                .iter()
+                .filter(|write| write.done != u64::MAX)
+                .count() as u64;
             life.state = next_base(&round, u32::try_from(number).unwrap_or(0));
             self = life;
         }
@@ -115,7 +134,12 @@ impl Life {
             .map(|writer| {
                 let dice = chance.split(u64::from(writer));
                 let clock = Arc::clone(&self.clock);
-                let writer = Writer { round: number, writer, dice, clock };
+                let writer = Writer {
+                    round: number,
+                    number: writer,
+                    dice,
+                    clock,
+                };
                 tokio::spawn(writer.run(client.apart()))
             })
             .collect();
@@ -147,7 +171,16 @@ impl Life {
             streams.push(watcher.finish_round());
         }
         let base = self.state.clone();
-        Ok((self, Round { base, writes, streams, after, sentinel }))
+        Ok((
+            self,
+            Round {
+                base,
+                writes,
+                streams,
+                after,
+                sentinel,
+            },
+        ))
     }
 }
 
@@ -155,14 +188,21 @@ impl Life {
 fn next_base(round: &Round, number: u32) -> State {
     let mut state = round.after.clone();
     state.revision = round.sentinel;
-    let stamp = Stamp { round: number, writer: TESTER, number: 0 };
-    let version = Version { revision: round.sentinel, stamp };
+    let stamp = Stamp {
+        round: number,
+        writer: TESTER,
+        number: 0,
+    };
+    let version = Version {
+        revision: round.sentinel,
+        stamp,
+    };
     state.objects.insert(format!("sentinel-{number}"), version);
     state
 }
 
 fn start(directory: &Path) -> Masthead {
-    let words = ["--etcd-compaction-interval", "0", "--log-level", "warn"];
+    let words = ["--etcd-compaction-interval", "0"];
     let options = Options {
         data_dir: Some(directory.to_owned()),
         arguments: words.map(str::to_owned).to_vec(),
@@ -191,8 +231,15 @@ fn kill_while_starting(directory: &Path, after: Duration) {
 /// All objects, each of which must be whole.
 async fn list(client: &Client) -> Result<State, String> {
     let list = client.get(OBJECTS).await.ok();
-    let mut state = State { revision: version(&list), ..State::default() };
-    for item in list["items"].as_array().map(Vec::as_slice).unwrap_or_default() {
+    let mut state = State {
+        revision: version(&list),
+        ..State::default()
+    };
+    for item in list["items"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+    {
         let (key, version) = read_object(item).map_err(|torn| torn.to_string())?;
         state.objects.insert(key, version);
     }
@@ -201,7 +248,11 @@ async fn list(client: &Client) -> Result<State, String> {
 
 /// The first write after a restart; everything before it has a smaller version.
 async fn sentinel(client: &Client, round: u32) -> u64 {
-    let stamp = Stamp { round, writer: TESTER, number: 0 };
+    let stamp = Stamp {
+        round,
+        writer: TESTER,
+        number: 0,
+    };
     let object: Value = object(&format!("sentinel-{round}"), stamp);
     version(&client.post(OBJECTS, &object).await.ok())
 }

@@ -8,6 +8,8 @@
 )]
 
 mod support;
+#[path = "quickstart/transcript.rs"]
+mod transcript;
 
 use std::fs;
 use std::process::{Command, Output};
@@ -20,6 +22,9 @@ use support::{config_map, version};
 
 /// How long a clean stop may take.
 const STOP: Duration = Duration::from_secs(15);
+
+/// What a newcomer tries first.
+const TRANSCRIPT: &str = include_str!("quickstart/transcript.md");
 
 const CONFIG_MAP: &str = "\
 apiVersion: v1
@@ -204,7 +209,8 @@ async fn kubectl_finds_its_way_around() {
         ["ADDED a"]
     );
 
-    kubectl.ok(&["create", "ns", "other"]);
+    let namespace = r#"{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}}"#;
+    kubectl.ok_fed(&["create", "-f", "-"], namespace);
     kubectl.ok_fed(&["create", "-n", "other", "-f", "-"], CONFIG_MAP);
     let everywhere = kubectl.ok(&["get", "cm", "-A"]);
     assert_eq!(row(&everywhere, "other")[1], "a");
@@ -364,4 +370,52 @@ fn a_mistake_on_the_command_line_is_named_and_nothing_starts() {
         assert!(message.contains(part), "{message}");
         assert!(output.stdout.is_empty());
     }
+}
+
+/// The README's transcripts and the one beside this file.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn transcripts_come_true_word_by_word() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    for document in [
+        TRANSCRIPT.to_owned(),
+        fs::read_to_string(readme).unwrap_or_default(),
+    ] {
+        let server = Masthead::ephemeral();
+        transcript::run(&server.kubectl(), &transcript::steps(&document));
+    }
+}
+
+#[test]
+fn a_transcript_is_read_as_it_is_written() {
+    let document = "text\n```console\n$ masthead\nready\n$ kubectl apply -f - <<EOF\na: b\nEOF\n\
+                    done\n```\n$ kubectl no\n```console\n$ kubectl get ns\n```\n";
+    let step = |command: &str, output: &[&str]| transcript::Step {
+        command: command.to_owned(),
+        output: output.iter().map(|line| (*line).to_owned()).collect(),
+    };
+    assert_eq!(
+        transcript::steps(document),
+        [
+            step("kubectl apply -f - <<EOF\na: b\nEOF", &["done"]),
+            step("kubectl get ns", &[])
+        ]
+    );
+    assert!(!transcript::steps(TRANSCRIPT).is_empty());
+}
+
+#[test]
+fn a_transcript_that_does_not_come_true_is_noticed() {
+    let check = |wanted: &[&str], got: &[&str], matches: bool| {
+        let lines = |of: &[&str]| of.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+        let said = transcript::matches(&lines(wanted), &lines(got));
+        assert_eq!(said, matches, "{wanted:?} {got:?}");
+    };
+    check(&["a   1  5s"], &["a 1 2m10s"], true);
+    check(&["a   1  5s"], &["a 2 5s"], false);
+    check(&["a"], &["a", "b"], false);
+    check(&["a", "b"], &["a"], false);
+    check(&["a", "..."], &["a", "b"], true);
+    check(&["...", "b", "..."], &["a", "b"], true);
+    check(&["...", "c", "..."], &["a", "b"], false);
+    check(&[], &[], true);
 }

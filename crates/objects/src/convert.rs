@@ -1,11 +1,17 @@
 //! Between the version that is stored and another version of the same type.
 //!
 //! An Event of `events.k8s.io` is stored as a core Event: the same values under other names. Both
-//! print some members even where they are empty.
+//! print some members even where they are empty. A HorizontalPodAutoscaler is stored as v2.
 
+mod autoscaling;
+#[cfg(test)]
+mod round_trip;
+
+use bytes::Bytes;
 use serde_json::{Map, Value};
 
 use crate::catalog::Resource;
+use crate::wire;
 
 /// What a member that is absent or empty is printed as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,32 +65,76 @@ const EVENTS: [Member; 14] = [
 /// Can objects of `resource` be converted to the stored version and back? A resource whose own
 /// version is stored needs no conversion, and is not asked for one.
 pub fn is_convertible(resource: &Resource) -> bool {
-    is_event(resource)
+    pair(resource) != Pair::None
 }
 
-fn is_event(resource: &Resource) -> bool {
-    resource.group.as_ref() == "events.k8s.io" && resource.plural.as_ref() == "events"
+/// The pairs of versions between which objects are converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pair {
+    Event,
+    Autoscaler,
+    None,
+}
+
+fn pair(resource: &Resource) -> Pair {
+    if resource.is_stored_version {
+        return Pair::None;
+    }
+    match (
+        resource.group.as_ref(),
+        resource.version.as_ref(),
+        resource.plural.as_ref(),
+    ) {
+        ("events.k8s.io", "v1", "events") => Pair::Event,
+        ("autoscaling", "v1", "horizontalpodautoscalers") => Pair::Autoscaler,
+        _ => Pair::None,
+    }
 }
 
 /// `object`, in the version of `resource`, in the version that is stored. An object of a resource
 /// that is not convertible comes back as it is.
 #[must_use]
-pub fn to_stored(resource: &Resource, object: Value) -> Value {
-    if is_event(resource) {
-        rewritten(object, "v1", &CORE)
-    } else {
-        object
+pub fn to_stored(resource: &Resource, mut object: Value) -> Value {
+    match pair(resource) {
+        Pair::Event => rewritten(object, "v1", &CORE),
+        Pair::Autoscaler => {
+            autoscaling::to_v2(&mut object);
+            versioned(object, "autoscaling/v2")
+        }
+        Pair::None => object,
     }
 }
 
 /// `object`, in the version that is stored, in the version of `resource`.
 #[must_use]
-pub fn from_stored(resource: &Resource, object: Value) -> Value {
-    if is_event(resource) {
-        rewritten(object, &resource.api_version, &EVENTS)
-    } else {
-        object
+pub fn from_stored(resource: &Resource, mut object: Value) -> Value {
+    match pair(resource) {
+        Pair::Event => rewritten(object, &resource.api_version, &EVENTS),
+        Pair::Autoscaler => {
+            autoscaling::to_v1(&mut object);
+            versioned(object, &resource.api_version)
+        }
+        Pair::None => object,
     }
+}
+
+/// [`from_stored`] for an object's bytes: `kind`, `apiVersion` and `metadata` first, as on the wire.
+/// Bytes of no object come back as they are.
+pub fn from_stored_bytes(resource: &Resource, json: &[u8]) -> Bytes {
+    if pair(resource) == Pair::None {
+        return Bytes::copy_from_slice(json);
+    }
+    match serde_json::from_slice(json) {
+        Ok(object) => Bytes::from(wire::to_vec(&from_stored(resource, object))),
+        Err(_) => Bytes::copy_from_slice(json),
+    }
+}
+
+fn versioned(mut object: Value, api_version: &str) -> Value {
+    if let Some(version) = object.get_mut("apiVersion") {
+        *version = api_version.into();
+    }
+    object
 }
 
 fn rewritten(object: Value, api_version: &str, members: &[Member]) -> Value {

@@ -27,8 +27,9 @@ const LEADING: [&str; 2] = ["kind", "apiVersion"];
 /// Members of `metadata` before resourceVersion.
 const BEFORE_VERSION: [&str; 5] = ["name", "generateName", "namespace", "selfLink", "uid"];
 
-/// The stored form of `object`: this resource's `kind` and `apiVersion`, canonical order, no
-/// resourceVersion. Cost: one pass to write, one to index.
+/// The stored form of `object`: `kind` and `apiVersion` of `resource`, canonical order, no
+/// resourceVersion. Both are in the version that is stored ([`crate::Catalog::stored`]). Cost: one
+/// pass to write, one to index.
 ///
 /// # Errors
 /// `object` has labels that are no strings: nothing that passed validation does.

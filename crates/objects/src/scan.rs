@@ -240,13 +240,17 @@ fn quote_or_escape(bytes: &[u8], mut at: usize) -> Option<usize> {
     let zero = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
     while let Some(chunk) = bytes.get(at..)?.first_chunk::<8>() {
         let word = u64::from_le_bytes(*chunk);
-        let hits = zero(word ^ (ONES * b'"' as u64)) | zero(word ^ (ONES * b'\\' as u64));
+        let same = |byte: u8| zero(word ^ (ONES * u64::from(byte)));
+        let hits = same(b'"') | same(b'\\');
         if hits != 0 {
             return Some(at + hits.trailing_zeros() as usize / 8);
         }
         at += 8;
     }
-    let step = bytes.get(at..)?.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+    let step = bytes
+        .get(at..)?
+        .iter()
+        .position(|byte| matches!(byte, b'"' | b'\\'))?;
     Some(at + step)
 }
 

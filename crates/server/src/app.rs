@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 use masthead_api::{Object, Status, StatusCause};
 use masthead_objects::discovery::Discovery;
 use masthead_objects::openapi::OpenApi;
-use masthead_objects::write::WriteContext;
-use masthead_objects::{Catalog, SharedResource, StorageId};
+use masthead_objects::write::{self, Expected, WriteContext};
+use masthead_objects::{Catalog, SharedResource, StorageId, convert};
 use masthead_store::{DataDir, FjallLog, SpaceGuard, Store, StoreId};
 use masthead_watch::EndReason;
 use serde_json::Value;
@@ -161,17 +161,31 @@ impl App {
 
     /// The resource in whose version objects of `resource` are stored.
     pub(crate) fn stored<'a>(&'a self, resource: &'a SharedResource) -> &'a SharedResource {
+        if resource.is_stored_version {
+            return resource;
+        }
         resource.storage.and_then(|id| self.catalog.stored(id)).unwrap_or(resource)
     }
 
-    /// An object as a tree, as it is stored.
+    /// An object as a tree, in the version of `resource`.
     pub(crate) fn value(
         &self,
-        _resource: &SharedResource,
+        resource: &SharedResource,
         object: &Object,
     ) -> Result<Value, Status> {
-        serde_json::from_slice(object.json())
-            .map_err(|error| Status::internal_error(&format!("{}: {error}", object.key)))
+        let value = serde_json::from_slice(object.json())
+            .map_err(|error| Status::internal_error(&format!("{}: {error}", object.key)))?;
+        Ok(if resource.is_stored_version { value } else { convert::from_stored(resource, value) })
+    }
+
+    /// `body`, an object in the version of `resource`, in the version that is stored.
+    pub(crate) fn to_stored(&self, resource: &SharedResource, body: Value) -> Result<Value, Status> {
+        if resource.is_stored_version {
+            return Ok(body);
+        }
+        let object = write::decode(resource, body.clone())
+            .map_err(|error| Expected::of(resource).refuse(&body, &error))?;
+        Ok(convert::to_stored(resource, object))
     }
 
     /// The OpenAPI documents, made when they are first asked for.

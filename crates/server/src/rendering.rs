@@ -6,7 +6,7 @@ use masthead_api::{
     Event, Form, MediaType, MetaVersion, Object, Revision, Status, Transform, WatchEventType,
 };
 use masthead_objects::{
-    BookmarkKind, PartialVersion, SharedResource, Wire, bookmark_json, partial,
+    BookmarkKind, PartialVersion, SharedResource, Wire, bookmark_json, convert, partial,
     partial_list_head,
 };
 
@@ -18,16 +18,26 @@ mod tabular;
 
 use tabular::Tabular;
 
-/// How objects are written.
+/// Forms of a resource whose objects are stored in another version: each has a block of its own,
+/// behind that of the stored versions.
+const FORMS: u16 = 16;
+
+/// How objects are written. They come in the version that is stored, and are written in that of the
+/// resource.
 pub(crate) struct Rendering {
     resource: SharedResource,
     style: Style,
+    /// First form of the resource's block.
+    forms: u16,
     /// Was the list form of metadata alone asked for?
     listed: bool,
 }
 
 enum Style {
+    /// As it is stored.
     Object,
+    /// In another version than the stored one.
+    Converted,
     Partial(PartialVersion),
     Table(Box<Tabular>),
 }
@@ -35,15 +45,17 @@ enum Style {
 impl Rendering {
     /// The rendering that `media` asks for.
     pub(crate) fn new(app: &App, call: &Call, media: MediaType) -> Result<Self, Status> {
+        let forms = forms(app, &call.resource);
         let style = match media.transform {
-            Transform::None => Style::Object,
+            Transform::None if forms == 0 => Style::Object,
+            Transform::None => Style::Converted,
             Transform::PartialMetadata(v) | Transform::PartialMetadataList(v) => {
                 Style::Partial(partial_version(v))
             }
-            Transform::Table(version) => Style::Table(Box::new(Tabular::new(app, call, version)?)),
+            Transform::Table(version) => Style::Table(Box::new(Tabular::new(app, call, version, forms)?)),
         };
         let listed = matches!(media.transform, Transform::PartialMetadataList(_));
-        Ok(Self { resource: call.resource.clone(), style, listed })
+        Ok(Self { resource: call.resource.clone(), style, forms, listed })
     }
 
     /// This rendering, for one object.
@@ -75,7 +87,11 @@ impl Rendering {
     pub(crate) fn object(&self, json: Bytes) -> Bytes {
         match &self.style {
             Style::Object => json,
-            Style::Partial(version) => partial(&json, *version).unwrap_or(json),
+            Style::Converted => convert::from_stored_bytes(&self.resource, &json),
+            Style::Partial(version) => {
+                let json = shown(&self.resource, json);
+                partial(&json, *version).unwrap_or(json)
+            }
             Style::Table(table) => table.object(&json).unwrap_or(json),
         }
     }
@@ -86,20 +102,23 @@ impl Rendering {
         match &mut self.style {
             Style::Object if object.frame().starts_with(event.head()) => object.frame().clone(),
             Style::Object => event.frame(object.json()),
-            Style::Partial(version) => event.frame(&or_whole(partial(object.json(), *version), object)),
+            Style::Converted => event.frame(&shown(&self.resource, object.json_bytes())),
+            Style::Partial(version) => event.frame(&metadata_of(&self.resource, object, *version)),
             Style::Table(table) => table.initial(object),
         }
     }
 
     /// The frame of a change, as a watcher sees it.
     pub(crate) fn event(&mut self, event: &Event, seen: WatchEventType) -> Option<Bytes> {
+        let (resource, forms) = (&self.resource, self.forms);
         match &mut self.style {
             Style::Object => event.frame(Form::JSON, seen, Object::json_bytes),
+            Style::Converted => {
+                event.frame(Form(forms), seen, |object| shown(resource, object.json_bytes()))
+            }
             Style::Partial(version) => {
-                let version = *version;
-                event.frame(form_of(version), seen, |object| {
-                    or_whole(partial(object.json(), version), object)
-                })
+                let form = Form(forms + form_of(*version));
+                event.frame(form, seen, |object| metadata_of(resource, object, *version))
             }
             Style::Table(table) => table.event(event, seen),
         }
@@ -109,7 +128,7 @@ impl Rendering {
     pub(crate) fn bookmark(&mut self, revision: Revision, end: bool) -> Bytes {
         let kind = if end { BookmarkKind::InitialEventsEnd } else { BookmarkKind::Progress };
         let json = match &mut self.style {
-            Style::Object => bookmark_json(&self.resource, revision, kind),
+            Style::Object | Style::Converted => bookmark_json(&self.resource, revision, kind),
             Style::Partial(version) => {
                 let whole = bookmark_json(&self.resource, revision, kind);
                 partial(&whole, *version).unwrap_or(whole)
@@ -122,7 +141,7 @@ impl Rendering {
     /// What stands before the items of a list.
     pub(crate) fn list_head(&mut self, head: &ListHead, out: &mut BytesMut) {
         match &mut self.style {
-            Style::Object => {
+            Style::Object | Style::Converted => {
                 let resource = &self.resource;
                 out.put_slice(b"{\"kind\":\"");
                 out.put_slice(resource.list_kind.as_bytes());
@@ -147,8 +166,13 @@ impl Rendering {
                 out.put_slice(object.item());
             }
             Style::Object => out.put_slice(object.json()),
+            Style::Converted => {
+                let json = shown(&self.resource, object.json_bytes());
+                out.put_u8(b'{');
+                out.put_slice(item(&self.resource, &json));
+            }
             Style::Partial(version) => {
-                out.put_slice(&or_whole(partial(object.json(), *version), object));
+                out.put_slice(&metadata_of(&self.resource, object, *version));
             }
             Style::Table(table) => table.list_item(object, out),
         }
@@ -180,14 +204,39 @@ fn partial_version(version: MetaVersion) -> PartialVersion {
     }
 }
 
-fn form_of(version: PartialVersion) -> Form {
+const fn form_of(version: PartialVersion) -> u16 {
     match version {
-        PartialVersion::V1 => Form(1),
-        PartialVersion::V1beta1 => Form(2),
+        PartialVersion::V1 => 1,
+        PartialVersion::V1beta1 => 2,
     }
 }
 
-/// A rendering, or the object itself where it could not be made.
-fn or_whole<E>(rendered: Result<Bytes, E>, object: &Object) -> Bytes {
-    rendered.unwrap_or_else(|_| object.json_bytes())
+/// The first form of a resource: several versions of one type share the events of one storage, and
+/// each needs renderings of its own.
+fn forms(app: &App, resource: &SharedResource) -> u16 {
+    if resource.is_stored_version {
+        return 0;
+    }
+    let place = app.catalog.iter().position(|known| {
+        known.api_version == resource.api_version && known.plural == resource.plural
+    });
+    place.and_then(|place| u16::try_from((place + 1) * usize::from(FORMS)).ok()).unwrap_or(0)
+}
+
+/// A stored object in the version of `resource`.
+fn shown(resource: &SharedResource, json: Bytes) -> Bytes {
+    if resource.is_stored_version { json } else { convert::from_stored_bytes(resource, &json) }
+}
+
+/// What follows the opening brace of a list's item, which has no `kind` and `apiVersion`.
+fn item<'a>(resource: &SharedResource, json: &'a [u8]) -> &'a [u8] {
+    let leading =
+        format!(r#"{{"kind":"{}","apiVersion":"{}","#, resource.kind, resource.api_version);
+    json.strip_prefix(leading.as_bytes()).or_else(|| json.get(1..)).unwrap_or_default()
+}
+
+/// The metadata of an object alone, or the object itself where that could not be made.
+fn metadata_of(resource: &SharedResource, object: &Object, version: PartialVersion) -> Bytes {
+    let json = shown(resource, object.json_bytes());
+    partial(&json, version).unwrap_or(json)
 }

@@ -98,6 +98,12 @@ pub enum LogError {
         /// What it said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The storage engine found its files damaged.
+    #[error("the log is damaged ({source}); restore a snapshot into a new directory to go on")]
+    EngineDamaged {
+        /// What it said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A record is not what was written.
     #[error(
         "the record at revision {at} is damaged: {damage}; restore a snapshot into a new directory to go on"

@@ -146,7 +146,9 @@ fn a_changed_byte_before_the_last_batch_never_loses_a_commit_silently() {
                 assert!((byte as usize) < place + 1000);
                 refused += 1;
             }
-            Err(OpenError::Log(LogError::Engine { .. } | LogError::Record { .. })) => refused += 1,
+            Err(OpenError::Log(LogError::EngineDamaged { .. } | LogError::Record { .. })) => {
+                refused += 1;
+            }
             Err(other) => unreachable!("changed byte {place}: {other}"),
         }
         // A refusal changes nothing: with the old bytes back, all is there.

@@ -3,45 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::fault::Fault;
 use super::history::{Kind, Op, Outcome, Seen, Stamp, State, Version, Write};
-
-/// A promise that was broken.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub(crate) enum Fault {
-    #[error("lost: {key} should be at {wanted:?} or later and is {found:?}")]
-    Lost { key: String, wanted: Version, found: Option<Version> },
-    #[error("back from the dead: {key} was deleted and is {found:?}")]
-    Resurrected { key: String, found: Version },
-    #[error("nobody wrote this: {key} at {found:?}")]
-    Foreign { key: String, found: Version },
-    #[error("a refused write happened: {key} at {found:?}")]
-    RefusedHappened { key: String, found: Version },
-    #[error("version {revision} stands for two commits: {one} and {other}")]
-    RevisionReused { revision: u64, one: String, other: String },
-    #[error("{what} at version {revision}, but {floor} was known before")]
-    RevisionTooSmall { what: String, revision: u64, floor: u64 },
-    #[error("event at version {revision} after one at {after}")]
-    OutOfOrder { revision: u64, after: u64 },
-    #[error("{event:?} does not fit the state before it, {before:?}")]
-    WrongEvent { event: Seen, before: Option<Version> },
-    #[error("at version {revision} the events give {watched:?} for {key}, the list has {listed:?}")]
-    StreamDiffersFromList {
-        revision: u64,
-        key: String,
-        watched: Option<Version>,
-        listed: Option<Version>,
-    },
-    #[error("no event for the acknowledged write {stamp} of {key}")]
-    EventMissing { key: String, stamp: Stamp },
-    #[error("two events for the write {stamp}")]
-    EventTwice { stamp: Stamp },
-    #[error("{events} deletions of {key} were seen, {acknowledged} acknowledged, {unknown} unknown")]
-    Deletions { key: String, events: usize, acknowledged: usize, unknown: usize },
-    #[error("the write {stamp} of {key} happened to {before:?}, which it did not allow")]
-    Condition { key: String, stamp: Stamp, before: Option<u64> },
-    #[error("watchers disagree at event {at}: {one:?} and {other:?}")]
-    Disagreement { at: usize, one: Option<Seen>, other: Option<Seen> },
-}
 
 /// Everything about one round.
 #[derive(Debug, Default)]
@@ -76,8 +39,12 @@ impl Round {
 
 /// The part of a stream up to `revision`. Events out of order are for the other checks.
 fn through(stream: &[Seen], revision: u64) -> &[Seen] {
-    let end = stream.iter().position(|seen| seen.version.revision > revision);
-    stream.get(..end.unwrap_or(stream.len())).unwrap_or_default()
+    let end = stream
+        .iter()
+        .position(|seen| seen.version.revision > revision);
+    stream
+        .get(..end.unwrap_or(stream.len()))
+        .unwrap_or_default()
 }
 
 /// Each object is at its newest acknowledged version, or at one that a write without an answer, or
@@ -87,11 +54,17 @@ pub(crate) fn no_acknowledged_write_is_lost(
     writes: &[Write],
     after: &State,
 ) -> Result<(), Fault> {
-    let mut newest: BTreeMap<&str, (Version, u64)> =
-        base.objects.iter().map(|(key, version)| (key.as_str(), (*version, 0))).collect();
+    let mut newest: BTreeMap<&str, (Version, u64)> = base
+        .objects
+        .iter()
+        .map(|(key, version)| (key.as_str(), (*version, 0)))
+        .collect();
     for write in writes {
         if let Outcome::Committed(revision) = write.outcome {
-            let version = Version { revision, stamp: write.stamp };
+            let version = Version {
+                revision,
+                stamp: write.stamp,
+            };
             let entry = newest.entry(write.key).or_insert((version, write.sent));
             if entry.0.revision < revision {
                 *entry = (version, write.sent);
@@ -106,14 +79,21 @@ pub(crate) fn no_acknowledged_write_is_lost(
             None => deletions().any(|deletion| may_follow(deletion, wanted, sent)),
         };
         if !explained {
-            return Err(Fault::Lost { key: key.to_owned(), wanted, found });
+            return Err(Fault::Lost {
+                key: key.to_owned(),
+                wanted,
+                found,
+            });
         }
         let gone = |deletion: &Write, found: Version| {
             let least = deletion.floor.max(deletion.of.unwrap_or(0));
             deletion.outcome == Outcome::Deleted && found.revision <= least
         };
         if let Some(found) = found.filter(|found| deletions().any(|d| gone(d, *found))) {
-            return Err(Fault::Resurrected { key: key.to_owned(), found });
+            return Err(Fault::Resurrected {
+                key: key.to_owned(),
+                found,
+            });
         }
     }
     Ok(())
@@ -148,12 +128,18 @@ pub(crate) fn contents_are_the_writers(
 /// Is this the version that the write with its stamp made, or may have made?
 fn is_of(writes: &[Write], key: &str, found: Version) -> Result<(), Fault> {
     let fits = |write: &&Write| write.stamp == found.stamp && write.key == key;
-    let foreign = || Fault::Foreign { key: key.to_owned(), found };
+    let foreign = || Fault::Foreign {
+        key: key.to_owned(),
+        found,
+    };
     let write = writes.iter().find(fits).ok_or_else(foreign)?;
     match write.outcome {
         Outcome::Committed(revision) if revision == found.revision => Ok(()),
         Outcome::Unknown if write.op != Op::Delete => Ok(()),
-        Outcome::Refused => Err(Fault::RefusedHappened { key: key.to_owned(), found }),
+        Outcome::Refused => Err(Fault::RefusedHappened {
+            key: key.to_owned(),
+            found,
+        }),
         Outcome::Committed(_) | Outcome::Deleted | Outcome::Unknown => Err(foreign()),
     }
 }
@@ -162,9 +148,11 @@ fn is_of(writes: &[Write], key: &str, found: Version) -> Result<(), Fault> {
 pub(crate) fn revisions_are_new(round: &Round) -> Result<(), Fault> {
     let mut known: BTreeMap<u64, String> = BTreeMap::new();
     let mut note = |revision: u64, commit: String| match known.insert(revision, commit.clone()) {
-        Some(one) if one != commit => {
-            Err(Fault::RevisionReused { revision, one, other: commit })
-        }
+        Some(one) if one != commit => Err(Fault::RevisionReused {
+            revision,
+            one,
+            other: commit,
+        }),
         _ => Ok(()),
     };
     let put = |key: &str, stamp: Stamp| format!("write {stamp} of {key}");
@@ -176,13 +164,21 @@ pub(crate) fn revisions_are_new(round: &Round) -> Result<(), Fault> {
             let what = put(write.key, write.stamp);
             let floor = write.floor.max(round.base.revision);
             if revision <= floor {
-                return Err(Fault::RevisionTooSmall { what, revision, floor });
+                return Err(Fault::RevisionTooSmall {
+                    what,
+                    revision,
+                    floor,
+                });
             }
             note(revision, what)?;
         }
     }
     let mut floor = round.after.revision;
-    for seen in round.streams.iter().flat_map(|stream| through(stream, round.sentinel.saturating_sub(1))) {
+    for seen in round
+        .streams
+        .iter()
+        .flat_map(|stream| through(stream, round.sentinel.saturating_sub(1)))
+    {
         let Seen { kind, key, version } = seen;
         let what = match kind {
             Kind::Added | Kind::Modified => put(key, version.stamp),
@@ -191,13 +187,20 @@ pub(crate) fn revisions_are_new(round: &Round) -> Result<(), Fault> {
         note(version.revision, what)?;
         floor = floor.max(version.revision);
     }
-    floor = round.writes.iter().fold(floor, |floor, write| match write.outcome {
-        Outcome::Committed(revision) => floor.max(revision),
-        Outcome::Deleted | Outcome::Refused | Outcome::Unknown => floor,
-    });
+    floor = round
+        .writes
+        .iter()
+        .fold(floor, |floor, write| match write.outcome {
+            Outcome::Committed(revision) => floor.max(revision),
+            Outcome::Deleted | Outcome::Refused | Outcome::Unknown => floor,
+        });
     if round.sentinel <= floor {
         let what = "the first write after the restart".to_owned();
-        return Err(Fault::RevisionTooSmall { what, revision: round.sentinel, floor });
+        return Err(Fault::RevisionTooSmall {
+            what,
+            revision: round.sentinel,
+            floor,
+        });
     }
     Ok(())
 }
@@ -212,7 +215,10 @@ pub(crate) fn stream_leads_to_the_list(
     for seen in stream {
         let revision = seen.version.revision;
         if revision <= state.revision {
-            return Err(Fault::OutOfOrder { revision, after: state.revision });
+            return Err(Fault::OutOfOrder {
+                revision,
+                after: state.revision,
+            });
         }
         state.revision = revision;
         let before = state.objects.get(&seen.key).copied();
@@ -222,7 +228,10 @@ pub(crate) fn stream_leads_to_the_list(
             _ => false,
         };
         if !fits {
-            return Err(Fault::WrongEvent { event: seen.clone(), before });
+            return Err(Fault::WrongEvent {
+                event: seen.clone(),
+                before,
+            });
         }
         if seen.kind == Kind::Deleted {
             state.objects.remove(&seen.key);
@@ -232,7 +241,10 @@ pub(crate) fn stream_leads_to_the_list(
     }
     let keys: BTreeSet<&String> = state.objects.keys().chain(after.objects.keys()).collect();
     for key in keys {
-        let (watched, listed) = (state.objects.get(key).copied(), after.objects.get(key).copied());
+        let (watched, listed) = (
+            state.objects.get(key).copied(),
+            after.objects.get(key).copied(),
+        );
         if watched != listed {
             return Err(Fault::StreamDiffersFromList {
                 revision: after.revision,
@@ -256,14 +268,19 @@ pub(crate) fn stream_has_each_write_once(writes: &[Write], stream: &[Seen]) -> R
         }
         is_of(writes, &seen.key, seen.version)?;
         if !seen_stamps.insert(seen.version.stamp) {
-            return Err(Fault::EventTwice { stamp: seen.version.stamp });
+            return Err(Fault::EventTwice {
+                stamp: seen.version.stamp,
+            });
         }
     }
     let mut keys: BTreeSet<&str> = deletions.keys().copied().collect();
     for write in writes {
         keys.insert(write.key);
         if matches!(write.outcome, Outcome::Committed(_)) && !seen_stamps.contains(&write.stamp) {
-            return Err(Fault::EventMissing { key: write.key.to_owned(), stamp: write.stamp });
+            return Err(Fault::EventMissing {
+                key: write.key.to_owned(),
+                stamp: write.stamp,
+            });
         }
     }
     for key in keys {
@@ -274,7 +291,12 @@ pub(crate) fn stream_has_each_write_once(writes: &[Write], stream: &[Seen]) -> R
         let (acknowledged, unknown) = (count(Outcome::Deleted), count(Outcome::Unknown));
         let events = deletions.get(key).copied().unwrap_or(0);
         if events < acknowledged || events > acknowledged + unknown {
-            return Err(Fault::Deletions { key: key.to_owned(), events, acknowledged, unknown });
+            return Err(Fault::Deletions {
+                key: key.to_owned(),
+                events,
+                acknowledged,
+                unknown,
+            });
         }
     }
     Ok(())
@@ -286,8 +308,11 @@ pub(crate) fn conditions_held(
     writes: &[Write],
     stream: &[Seen],
 ) -> Result<(), Fault> {
-    let mut versions: BTreeMap<&str, u64> =
-        base.objects.iter().map(|(key, version)| (key.as_str(), version.revision)).collect();
+    let mut versions: BTreeMap<&str, u64> = base
+        .objects
+        .iter()
+        .map(|(key, version)| (key.as_str(), version.revision))
+        .collect();
     let mut deleted: BTreeSet<(&str, Option<u64>)> = BTreeSet::new();
     for seen in stream {
         let before = versions.remove(seen.key.as_str());
@@ -296,7 +321,9 @@ pub(crate) fn conditions_held(
             continue;
         }
         versions.insert(&seen.key, seen.version.revision);
-        let write = writes.iter().find(|write| write.stamp == seen.version.stamp);
+        let write = writes
+            .iter()
+            .find(|write| write.stamp == seen.version.stamp);
         let held = write.is_none_or(|write| {
             (write.op == Op::Create) == before.is_none()
                 && write.of.is_none_or(|of| before == Some(of))
@@ -306,10 +333,17 @@ pub(crate) fn conditions_held(
             return Err(Fault::Condition { key, stamp, before });
         }
     }
-    for write in writes.iter().filter(|write| write.outcome == Outcome::Deleted) {
+    for write in writes
+        .iter()
+        .filter(|write| write.outcome == Outcome::Deleted)
+    {
         if write.of.is_some() && !deleted.contains(&(write.key, write.of)) {
             let (key, stamp) = (write.key.to_owned(), write.stamp);
-            return Err(Fault::Condition { key, stamp, before: None });
+            return Err(Fault::Condition {
+                key,
+                stamp,
+                before: None,
+            });
         }
     }
     Ok(())
@@ -317,7 +351,9 @@ pub(crate) fn conditions_held(
 
 /// All watchers saw the same, one perhaps more of it than another.
 pub(crate) fn streams_agree(streams: &[Vec<Seen>]) -> Result<(), Fault> {
-    let Some(longest) = streams.iter().max_by_key(|stream| stream.len()) else { return Ok(()) };
+    let Some(longest) = streams.iter().max_by_key(|stream| stream.len()) else {
+        return Ok(());
+    };
     for stream in streams {
         for (at, (one, other)) in stream.iter().zip(longest).enumerate() {
             if one != other {

@@ -27,8 +27,16 @@ impl FromStr for Stamp {
     fn from_str(text: &str) -> Result<Self, ()> {
         let mut parts = text.split('.').map(|part| part.parse().map_err(|_| ()));
         let mut next = || parts.next().unwrap_or(Err(()));
-        let stamp = Self { round: next()?, writer: next()?, number: next()? };
-        if stamp.to_string() == text { Ok(stamp) } else { Err(()) }
+        let stamp = Self {
+            round: next()?,
+            writer: next()?,
+            number: next()?,
+        };
+        if stamp.to_string() == text {
+            Ok(stamp)
+        } else {
+            Err(())
+        }
     }
 }
 
@@ -44,7 +52,9 @@ impl Stamp {
     fn padding(self) -> String {
         let mixed = self.writer.wrapping_mul(2_654_435_761) ^ self.number.wrapping_mul(40_503);
         let length = usize::try_from(mixed % 3000).unwrap_or(0);
-        let letters = ('a'..='z').cycle().skip(usize::try_from(mixed % 26).unwrap_or(0));
+        let letters = ('a'..='z')
+            .cycle()
+            .skip(usize::try_from(mixed % 26).unwrap_or(0));
         letters.take(length).collect()
     }
 }
@@ -72,9 +82,16 @@ pub(crate) struct Torn(pub(crate) String);
 /// Name and version of an object; refused unless it is whole.
 pub(crate) fn read_object(object: &Value) -> Result<(String, Version), Torn> {
     let torn = || Torn(object.to_string());
-    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).ok_or_else(torn);
+    let text = |pointer: &str| {
+        object
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .ok_or_else(torn)
+    };
     let name = text("/metadata/name")?.to_owned();
-    let revision = text("/metadata/resourceVersion")?.parse().map_err(|_| torn())?;
+    let revision = text("/metadata/resourceVersion")?
+        .parse()
+        .map_err(|_| torn())?;
     let (stamp, padding) = (text("/data/stamp")?, text("/data/padding")?);
     if text("/data/sum")? != sum(stamp, padding) {
         return Err(torn());

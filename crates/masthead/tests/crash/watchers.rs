@@ -33,18 +33,26 @@ pub(crate) struct Watcher {
 impl Watcher {
     /// A watcher that has everything through `last`.
     pub(crate) const fn new(habit: Habit, last: u64) -> Self {
-        Self { habit, last, seen: Vec::new(), events: None }
+        Self {
+            habit,
+            last,
+            seen: Vec::new(),
+            events: None,
+        }
     }
 
     /// Connects to a server, on which it is to see everything after its last version.
     pub(crate) fn connect(&mut self, client: &Client) {
         let version = self.last;
-        let path = format!("{OBJECTS}?watch=true&allowWatchBookmarks=true&resourceVersion={version}");
+        let path =
+            format!("{OBJECTS}?watch=true&allowWatchBookmarks=true&resourceVersion={version}");
         let client = client.apart();
         let (sender, receiver) = unbounded_channel();
         self.events = Some(receiver);
         tokio::spawn(async move {
-            let Ok(mut watch) = client.try_watch(&path).await else { return };
+            let Ok(mut watch) = client.try_watch(&path).await else {
+                return;
+            };
             if watch.status != 200 {
                 drop(sender.send(Err(format!("a watch was answered {}", watch.status))));
                 return;
@@ -104,7 +112,7 @@ impl Watcher {
 /// The next event; `None` at the end of the connection.
 async fn next(watch: &mut Watch) -> Option<Result<Seen, String>> {
     loop {
-        match watch.next(Duration::from_secs(60)).await {
+        match watch.next(EVENT_BOUND).await {
             Next::Event(event) => match Seen::read(&event.kind, &event.object) {
                 Ok(Some(seen)) => return Some(Ok(seen)),
                 Ok(None) => {}

@@ -33,7 +33,7 @@ const ANSWER_BOUND: Duration = Duration::from_secs(20);
 /// One writer in one round.
 pub(crate) struct Writer {
     pub(crate) round: u32,
-    pub(crate) writer: u32,
+    pub(crate) number: u32,
     pub(crate) dice: Dice,
     pub(crate) clock: Arc<HistoryClock>,
 }
@@ -42,8 +42,14 @@ impl Writer {
     /// Writes until the server is dead.
     pub(crate) async fn run(mut self, client: Client) -> Vec<Write> {
         let mut writes = Vec::new();
-        let protocol = if self.writer.is_multiple_of(2) { Protocol::Http2 } else { Protocol::Http1 };
-        let Ok(mut connection) = client.connect(protocol).await else { return writes };
+        let protocol = if self.number.is_multiple_of(2) {
+            Protocol::Http2
+        } else {
+            Protocol::Http1
+        };
+        let Ok(mut connection) = client.connect(protocol).await else {
+            return writes;
+        };
         let mut versions: BTreeMap<&str, u64> = BTreeMap::new();
         for number in 0.. {
             let write = self.plan(number, &versions);
@@ -67,21 +73,28 @@ impl Writer {
     }
 
     fn plan(&mut self, number: u32, versions: &BTreeMap<&str, u64>) -> Write {
-        let own = OWN[self.writer as usize];
-        let key =
-            if self.dice.once_in(3) { self.dice.pick(&SHARED) } else { self.dice.pick(&own) };
+        let own = OWN[self.number as usize];
+        let key = if self.dice.once_in(3) {
+            self.dice.pick(&SHARED)
+        } else {
+            self.dice.pick(&own)
+        };
         let known = versions.get(key).copied();
         let op = match (known, self.dice.below(8)) {
             (None, 0..4) | (Some(_), 7) => Op::Create,
             (_, 4 | 5) => Op::Update,
             (_, 6) => Op::Delete,
-            (None, _) | (Some(_), _) => Op::Patch,
+            (None | Some(_), _) => Op::Patch,
         };
         let conditional = op != Op::Create && self.dice.once_in(2);
         Write {
             key,
             op,
-            stamp: Stamp { round: self.round, writer: self.writer, number },
+            stamp: Stamp {
+                round: self.round,
+                writer: self.number,
+                number,
+            },
             of: known.filter(|_| conditional),
             floor: self.clock.floor(),
             sent: self.clock.tick(),
@@ -94,7 +107,9 @@ impl Writer {
         let (method, path, body) = message(&write);
         let request = client.request(method, &path, body);
         let answer = tokio::time::timeout(ANSWER_BOUND, connection.call(request));
-        let answer = answer.await.unwrap_or_else(|_| panic!("no answer to {write:?}"));
+        let answer = answer
+            .await
+            .unwrap_or_else(|_| panic!("no answer to {write:?}"));
         let outcome = match answer {
             Err(_) => Outcome::Unknown,
             Ok(answer) => match (answer.status, write.op) {
@@ -109,8 +124,16 @@ impl Writer {
         if let Outcome::Committed(revision) = outcome {
             self.clock.acknowledge(revision);
         }
-        let done = if outcome == Outcome::Unknown { u64::MAX } else { self.clock.tick() };
-        Write { outcome, done, ..write }
+        let done = if outcome == Outcome::Unknown {
+            u64::MAX
+        } else {
+            self.clock.tick()
+        };
+        Write {
+            done,
+            outcome,
+            ..write
+        }
     }
 }
 
@@ -133,7 +156,12 @@ fn message(write: &Write) -> (Method, String, Option<(&'static str, Bytes)>) {
             let mut patch = vec![json!({"op": "add", "path": "/data", "value": object["data"]})];
             let version = "/metadata/resourceVersion";
             patch.extend(of.map(|of| json!({"op": "replace", "path": version, "value": of})));
-            (Method::PATCH, item, "application/json-patch+json", patch.into())
+            (
+                Method::PATCH,
+                item,
+                "application/json-patch+json",
+                patch.into(),
+            )
         }
         Op::Delete => {
             let options = of.map_or_else(

@@ -2,14 +2,15 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// How long one command may take.
-const COMMAND_BOUND: Duration = Duration::from_secs(60);
+const COMMAND_BOUND: Duration = Duration::from_mins(1);
 
 /// kubectl for one server.
 #[derive(Clone, Debug)]
@@ -84,22 +85,36 @@ impl Kubectl {
         printed.out
     }
 
+    /// Starts a line of shell in which `kubectl` is this one and `masthead.kubeconfig` is where a
+    /// server writes it; the two outputs are one.
+    pub(crate) fn start_shell(&self, line: &str) -> Child {
+        let bin = self.home.join("bin");
+        if !bin.exists() {
+            std::fs::create_dir(&bin).unwrap();
+            symlink(&self.program, bin.join("kubectl")).unwrap();
+            symlink(&self.kubeconfig, self.home.join("masthead.kubeconfig")).unwrap();
+        }
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut shell = self.prepared(Command::new("bash"));
+        shell
+            .env("PATH", format!("{}:{path}", bin.display()))
+            .args(["-c", &format!("exec 2>&1; {line}")]);
+        Child::of(shell)
+    }
+
     /// Starts a command that goes on, such as a watch.
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
-        let mut child = self
-            .command(arguments)
-            .stdin(Stdio::null())
-            .spawn()
-            .unwrap();
-        let lines = read_lines(child.stdout.take().unwrap());
-        let err = Some(read_all(child.stderr.take().unwrap()));
-        Child { child, lines, err }
+        Child::of(self.command(arguments))
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = self.prepared(Command::new(&self.program));
+        command.args(arguments);
         command
-            .args(arguments)
+    }
+
+    fn prepared(&self, mut command: Command) -> Command {
+        command
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", &self.home)
@@ -114,18 +129,26 @@ impl Kubectl {
 /// A command that goes on; killed when dropped.
 #[derive(Debug)]
 pub(crate) struct Child {
-    child: process::Child,
+    process: process::Child,
     lines: Receiver<String>,
     err: Option<JoinHandle<String>>,
 }
 
 impl Child {
+    fn of(mut command: Command) -> Self {
+        let mut process = command.stdin(Stdio::null()).spawn().unwrap();
+        let lines = read_lines(process.stdout.take().unwrap());
+        let err = Some(read_all(process.stderr.take().unwrap()));
+        Self {
+            process,
+            lines,
+            err,
+        }
+    }
+
     /// The next line of its standard output, if one comes within `bound`.
     pub(crate) fn next_line(&self, bound: Duration) -> Option<String> {
-        match self.lines.recv_timeout(bound) {
-            Ok(line) => Some(line),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.lines.recv_timeout(bound).ok()
     }
 
     /// The next `count` lines, which must come within `bound` each.
@@ -147,7 +170,7 @@ impl Child {
     /// Waits for its own end, which must come within `bound`; the lines not yet read, what it
     /// wrote to its standard error, and how it ended.
     pub(crate) fn end(mut self, bound: Duration) -> Printed {
-        let status = wait(&mut self.child, bound);
+        let status = wait(&mut self.process, bound);
         let err = self.kill();
         let out = self.lines.iter().map(|line| line + "\n").collect();
         let Some(status) = status else {
@@ -158,8 +181,8 @@ impl Child {
 
     /// Ends it, if it has not ended; what it wrote to its standard error.
     fn kill(&mut self) -> String {
-        drop(self.child.kill());
-        drop(self.child.wait());
+        drop(self.process.kill());
+        drop(self.process.wait());
         self.err
             .take()
             .map(|err| err.join().unwrap())

@@ -37,10 +37,10 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The output of `future`, which must come within `bound`.
 pub(crate) async fn within<T>(bound: Duration, what: &str, future: impl Future<Output = T>) -> T {
-    match tokio::time::timeout(bound, future).await {
-        Ok(output) => output,
-        Err(_) => panic!("waited {bound:?} in vain for {what}"),
-    }
+    let Ok(output) = tokio::time::timeout(bound, future).await else {
+        panic!("waited {bound:?} in vain for {what}");
+    };
+    output
 }
 
 /// A ConfigMap with one entry, `k`.

@@ -144,7 +144,7 @@ impl Watch {
     }
 
     /// All events to the end, which must be clean and come within `bound`.
-    pub(crate) async fn to_the_end(&mut self, bound: Duration) -> Vec<Event> {
+    pub(crate) async fn until_end(&mut self, bound: Duration) -> Vec<Event> {
         let until = Instant::now() + bound;
         let mut events = Vec::new();
         loop {

@@ -83,7 +83,7 @@ fn what_a_patch_makes_must_be_an_object_of_the_kind() {
         assert_eq!(status.code, 422);
         status.details.unwrap().causes[0]
             .message
-            .rsplit_once("}: ")
+            .rsplit_once("}\": ")
             .unwrap()
             .1
             .to_owned()

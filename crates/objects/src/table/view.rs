@@ -19,7 +19,11 @@ pub(super) struct View<'a> {
 
 impl<'a> View<'a> {
     pub(super) fn new(object: &'a Value, now: Timestamp) -> Self {
-        Self { object, now, pod: OnceCell::new() }
+        Self {
+            object,
+            now,
+            pod: OnceCell::new(),
+        }
     }
 
     /// The value at a path of member names, e.g. `spec.replicas`.

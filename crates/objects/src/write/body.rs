@@ -126,8 +126,10 @@ fn excerpt(bytes: &[u8]) -> String {
         Some(b'{') => format!("{}{more}", String::from_utf8_lossy(shown)),
         Some(_) => {
             let digit = |four: u8| char::from_digit(u32::from(four), 16).unwrap_or_default();
-            let hex: String =
-                shown.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
+            let hex: String = shown
+                .iter()
+                .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+                .collect();
             format!("{hex}{more}")
         }
     }

@@ -124,6 +124,13 @@ pub(super) fn check_update(resource: &Resource, old: &Value, new: &Value) -> Vec
             }
         }
     }
+    if resource.kind.as_ref() == "Node" {
+        let range = |node: &Value| node.pointer("/spec/podCIDR").cloned();
+        if range(old).is_some() && range(old) != range(new) {
+            let detail = "node updates may not change podCIDR except from \"\" to valid";
+            errors.push(FieldError::forbidden("spec.podCIDRs", detail));
+        }
+    }
     for (_, _, pointer, field) in FIXED.iter().filter(|&row| is_row(resource, row)) {
         let (before, after) = (old.pointer(pointer), new.pointer(pointer));
         if before.is_some() && before != after {

@@ -133,7 +133,11 @@ pub(crate) fn decode_patched(resource: &Resource, result: Value) -> Result<Value
     match check(resource, &result) {
         Ok(()) => Ok(settle(resource, result)),
         Err(error) => {
-            let errors = [FieldError::invalid("patch", result, error.to_string())];
+            let errors = [FieldError::invalid(
+                "patch",
+                result.to_string(),
+                error.to_string(),
+            )];
             Err(Status::invalid("", "", "", &errors))
         }
     }

@@ -53,7 +53,13 @@ pub(super) fn for_create(resource: &Resource, object: &mut Value, ctx: &WriteCon
 }
 
 /// Takes over from `old` what this way of updating does not change.
-pub(super) fn for_update(resource: &Resource, of: UpdateOf, old: &Value, new: &mut Value) {
+pub(super) fn for_update(
+    resource: &Resource,
+    of: UpdateOf,
+    old: &Value,
+    new: &mut Value,
+    now: &str,
+) {
     keep_metadata(old, new);
     match of {
         UpdateOf::Object => {
@@ -73,6 +79,8 @@ pub(super) fn for_update(resource: &Resource, of: UpdateOf, old: &Value, new: &m
                 keep_member(old, new, "labels");
             } else if is(resource, "", "pods") {
                 keep_member(old, new, "ownerReferences");
+            } else if is(resource, "", "persistentvolumes") {
+                note_phase(old, new, now);
             }
         }
     }
@@ -127,6 +135,15 @@ fn keep_metadata(old: &Value, new: &mut Value) {
         if number(new, "deletionGracePeriodSeconds").is_none() {
             keep_member(old, new, "deletionGracePeriodSeconds");
         }
+    }
+}
+
+/// A volume's status tells since when it has its phase.
+fn note_phase(old: &Value, new: &mut Value, now: &str) {
+    if old.pointer("/status/phase") != new.pointer("/status/phase")
+        && let Some(status) = member(new, "status")
+    {
+        status.insert("lastPhaseTransitionTime".to_owned(), now.into());
     }
 }
 

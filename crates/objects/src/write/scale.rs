@@ -87,7 +87,7 @@ pub fn with_scale(resource: &Resource, object: &Value, mut scale: Value) -> Resu
 }
 
 /// A label selector as text; a replication controller's is a map of labels.
-fn selector_text(selector: &Value) -> String {
+pub(super) fn selector_text(selector: &Value) -> String {
     let labels = selector.get("matchLabels");
     let expressions = selector.get("matchExpressions").and_then(Value::as_array);
     let pairs = if labels.is_some() || expressions.is_some() {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::catalog::{Resource, Wire};
 use crate::meta::metadata_mut;
+use crate::write::quantity;
 
 /// Members of the metadata that are kept.
 const METADATA: &[&str] = &[
@@ -46,6 +47,16 @@ const TEXT_MAPS: &[&str] = &[
     "limits",
     "matchLabels",
     "nodeSelector",
+    "requests",
+    "used",
+];
+
+/// Maps of quantities wherever they stand.
+const QUANTITY_MAPS: &[&str] = &[
+    "allocatable",
+    "capacity",
+    "hard",
+    "limits",
     "requests",
     "used",
 ];
@@ -177,10 +188,27 @@ fn drop_empty(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(drop_empty),
         Value::Object(members) => members.retain(|name, value| {
-            drop_empty(value);
+            match value {
+                Value::Object(amounts) if QUANTITY_MAPS.contains(&name.as_str()) => {
+                    amounts.values_mut().for_each(spell);
+                }
+                _ => drop_empty(value),
+            }
             !is_nothing(name, value)
         }),
         _ => {}
+    }
+}
+
+/// A quantity in its one spelling; what is none stays.
+fn spell(amount: &mut Value) {
+    let text = match amount {
+        Value::String(text) => quantity::canonical(text),
+        Value::Number(number) => quantity::canonical(&number.to_string()),
+        _ => None,
+    };
+    if let Some(text) = text {
+        *amount = text.into();
     }
 }
 

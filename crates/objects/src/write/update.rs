@@ -1,6 +1,6 @@
 //! A change of an object.
 
-use masthead_api::Status;
+use masthead_api::{FieldError, Status};
 use serde_json::Value;
 
 use crate::catalog::Resource;
@@ -81,7 +81,7 @@ pub fn update(
     (of, verb): (UpdateOf, Verb),
     old: &Value,
     new: Value,
-    _ctx: &WriteContext,
+    ctx: &WriteContext,
 ) -> Result<UpdateOutcome, Status> {
     let mut new = decode_body(resource, new)?;
     let (namespace, name) = (text(old, "namespace"), text(old, "name"));
@@ -98,20 +98,11 @@ pub fn update(
         "resourceVersion",
         text(old, "resourceVersion").into(),
     );
-    prepare::for_update(resource, of, old, &mut new);
+    prepare::for_update(resource, of, old, &mut new, &ctx.now);
     defaults::apply(resource, &mut new);
     prepare::next_generation(resource, of, old, &mut new);
 
-    // Told twice, by the store and by the kind; a message says the same thing once.
-    let mut errors = check_update(old, &new);
-    errors.extend(errors.clone());
-    errors.extend(checks::check_update(resource, old, &new));
-    if strings(old, "finalizers") != strings(&new, "finalizers") {
-        errors.extend(check_finalizers(resource, &new));
-    }
-    if of != UpdateOf::Status {
-        errors.extend(checks::check(resource, &new));
-    }
+    let errors = violations(resource, of, old, &new);
     if !errors.is_empty() {
         return Err(Status::invalid(
             &resource.group,
@@ -127,6 +118,21 @@ pub fn update(
     } else {
         UpdateOutcome::Write(new)
     })
+}
+
+/// The rules that the change breaks.
+fn violations(resource: &Resource, of: UpdateOf, old: &Value, new: &Value) -> Vec<FieldError> {
+    // Told twice, by the store and by the kind; a message says the same thing once.
+    let mut errors = check_update(old, new);
+    errors.extend(errors.clone());
+    errors.extend(checks::check_update(resource, old, new));
+    if strings(old, "finalizers") != strings(new, "finalizers") {
+        errors.extend(check_finalizers(resource, new));
+    }
+    if of != UpdateOf::Status {
+        errors.extend(checks::check(resource, new));
+    }
+    errors
 }
 
 fn check_uid(resource: &Resource, old: &Value, new: &Value) -> Result<(), Status> {
@@ -164,7 +170,7 @@ fn check_version(resource: &Resource, old: &Value, new: &Value) -> Result<(), St
             return Ok(());
         }
         let detail = "must be specified for an update";
-        let error = masthead_api::FieldError::invalid("metadata.resourceVersion", 0, detail);
+        let error = FieldError::invalid("metadata.resourceVersion", 0, detail);
         return Err(Status::invalid(
             &resource.group,
             &resource.kind,

@@ -5,20 +5,36 @@ use std::sync::Arc;
 
 use masthead_api::Status;
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::app::App;
 use crate::handle::create::{Creation, Run};
 
 const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/// Creates what is missing.
+/// Creates what is missing: the namespaces at once, so that they share a sync, then what goes into
+/// them.
 pub(crate) async fn run(app: &Arc<App>, address: SocketAddr) -> Result<(), Status> {
-    for name in NAMESPACES {
-        let namespace = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}});
-        ensure(app, ("", "v1", "namespaces"), "", namespace).await?;
+    let namespaces = NAMESPACES.map(|name| {
+        let object = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}});
+        (("", "v1", "namespaces"), object)
+    });
+    ensure_all(app, "", namespaces).await?;
+    ensure_all(app, "default", service(address)).await
+}
+
+async fn ensure_all(
+    app: &Arc<App>,
+    namespace: &'static str,
+    objects: impl IntoIterator<Item = (Gvr, Value)>,
+) -> Result<(), Status> {
+    let mut under_way = JoinSet::new();
+    for (gvr, object) in objects {
+        let app = Arc::clone(app);
+        under_way.spawn(async move { ensure(&app, gvr, namespace, object).await });
     }
-    for (gvr, object) in service(address) {
-        ensure(app, gvr, "default", object).await?;
+    while let Some(done) = under_way.join_next().await {
+        done.unwrap_or_else(|error| Err(Status::internal_error(&error.to_string())))?;
     }
     Ok(())
 }

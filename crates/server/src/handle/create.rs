@@ -29,12 +29,13 @@ pub(crate) enum Run {
 pub(crate) enum Answer {
     /// An object as it is stored.
     Stored(Arc<Object>),
-    /// An object that is not stored: of a dry run, or as it was when it went away.
+    /// An object that is not stored, in the version that would be: of a dry run, or as it was when
+    /// it went away.
     Value(Value),
 }
 
 impl Answer {
-    /// The object's JSON.
+    /// The object's JSON, in the version that is stored.
     pub(crate) fn json(&self) -> Bytes {
         match self {
             Self::Stored(object) => object.json_bytes(),
@@ -69,12 +70,10 @@ impl Creation<'_> {
     }
 
     async fn attempt(&self, app: &Arc<App>) -> Result<Answer, Status> {
-        let created = write::create(
-            self.resource,
-            self.namespace,
-            self.object.clone(),
-            &app.write_context(),
-        );
+        let stored = app.stored(self.resource);
+        let created = app.to_stored(self.resource, self.object.clone()).and_then(|object| {
+            write::create(stored, self.namespace, object, &app.write_context())
+        });
         // What is wrong with the request as such comes before what is wrong with the namespace,
         // and that before what is wrong with the object.
         if let Err(status) = &created

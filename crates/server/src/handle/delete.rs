@@ -33,7 +33,7 @@ pub(crate) enum Deleted {
     Gone(Arc<Object>),
     /// It is still there, and this is its state.
     Pending(Arc<Object>),
-    /// A dry run: what would have become of it.
+    /// A dry run: what would have become of it, in the version that is stored.
     Dry(Value, Fate),
 }
 
@@ -64,7 +64,8 @@ impl Deletion<'_> {
 
     /// One try; `None` if the object changed meanwhile.
     async fn attempt(&self, app: &Arc<App>, old: Arc<Object>) -> Result<Option<Deleted>, Status> {
-        let value = app.value(self.resource, &old)?;
+        // A deletion touches the metadata alone, which all versions share.
+        let value = app.value(app.stored(self.resource), &old)?;
         let outcome =
             write::delete(self.resource, &value, &self.options, &app.hub.clock().timestamp())?;
         if self.run == Run::Dry {

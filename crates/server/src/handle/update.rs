@@ -36,15 +36,16 @@ impl Update<'_> {
         change: impl Fn(&Value) -> Result<Value, Status> + Send + Sync,
     ) -> Result<Answer, Status> {
         let storage = app.storage(self.resource)?;
+        let stored = app.stored(self.resource);
         for _ in 0..TRIES_MAX {
             let Some(old) = app.hub.get(storage, self.key.as_str()) else {
                 return Err(self.not_found());
             };
-            let value = app.value(self.resource, &old)?;
-            let new = change(&value)?;
+            let (value, new) = self.change(app, &old, &change)?;
             let outcome = match self.part {
                 Some(part) => {
-                    write::update(self.resource, part, &value, new, &app.write_context())?
+                    write::update(stored, part, &value, new, &app.write_context())
+                        .map_err(|status| self.told(stored, status))?
                 }
                 None if new == value => UpdateOutcome::Unchanged,
                 None => UpdateOutcome::Write(new),
@@ -66,6 +67,34 @@ impl Update<'_> {
         }
         let resource = self.resource;
         Err(Status::conflict_modified(&resource.group, &resource.plural, self.key.name()))
+    }
+
+    /// The present object and what it is to become, both in the version that is stored.
+    fn change(
+        &self,
+        app: &App,
+        old: &Object,
+        change: &impl Fn(&Value) -> Result<Value, Status>,
+    ) -> Result<(Value, Value), Status> {
+        let value = app.value(self.resource, old)?;
+        let new = change(&value)?;
+        if self.resource.is_stored_version {
+            return Ok((value, new));
+        }
+        let value = app.value(app.stored(self.resource), old)?;
+        Ok((value, app.to_stored(self.resource, new)?))
+    }
+
+    /// A conflict is told of the resource that was asked for, not of the one that is stored.
+    fn told(&self, stored: &SharedResource, mut status: Status) -> Status {
+        if status.code == 409 && !self.resource.is_stored_version {
+            let (from, to) = (stored.group_resource(), self.resource.group_resource());
+            status.message = status.message.replacen(&format!(" {from} "), &format!(" {to} "), 1);
+            if let Some(details) = &mut status.details {
+                details.group = self.resource.group.to_string();
+            }
+        }
+        status
     }
 
     fn put(&self, app: &App, new: &Value) -> Result<Change, Status> {

@@ -26,6 +26,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tracing::{debug, error};
 
+use super::gather::{Outlet, Pause, TurnError, Turns, gather};
 use super::{Handler, Peer, ResponseBody, Shutdown, tls};
 use crate::auth::User;
 use crate::config::Limits;
@@ -170,20 +171,28 @@ impl<H: Handler> Connections<H> {
             peer,
             asked: Arc::clone(&asked),
         };
+        let (io, outlet) = gather(io);
         if http2 {
-            self.drive(self.http2.serve_connection(io, service), &asked)
-                .await
+            let connection = self.http2.serve_connection(io, service);
+            self.drive(connection, &outlet, Pause::Due, &asked).await
         } else {
-            self.drive(self.http1.serve_connection(io, service), &asked)
-                .await
+            let connection = self.http1.serve_connection(io, service);
+            self.drive(connection, &outlet, Pause::Never, &asked).await
         }
     }
 
     /// Drives a connection to its end: cuts it where no request ever comes, and lets it finish
     /// what is in flight at a stop.
-    async fn drive<C>(&self, connection: C, asked: &AtomicBool) -> Result<(), End>
+    async fn drive<C, I>(
+        &self,
+        connection: C,
+        outlet: &Outlet<I>,
+        pause: Pause,
+        asked: &AtomicBool,
+    ) -> Result<(), End>
     where
         C: GracefulConnection<Error = hyper::Error>,
+        I: Write + Unpin,
     {
         let mut connection = pin!(connection);
         let mut shutdown = self.shutdown.clone();
@@ -193,10 +202,10 @@ impl<H: Handler> Connections<H> {
             .saturating_add(Duration::from_secs(1));
         // The connection itself keeps its state over a dropped poll, and so do the others.
         tokio::select! {
-            ended = connection.as_mut() => return ended.map_err(End::Http),
+            ended = Turns::new(connection.as_mut(), outlet, pause) => return Ok(ended?),
             () = shutdown.stopping() => {
                 connection.as_mut().graceful_shutdown();
-                return connection.await.map_err(End::Http);
+                return Ok(Turns::new(connection, outlet, pause).await?);
             }
             () = sleep(first) => {}
         }
@@ -204,10 +213,10 @@ impl<H: Handler> Connections<H> {
             return Err(End::Slow("first request"));
         }
         tokio::select! {
-            ended = connection.as_mut() => ended.map_err(End::Http),
+            ended = Turns::new(connection.as_mut(), outlet, pause) => Ok(ended?),
             () = shutdown.stopping() => {
                 connection.as_mut().graceful_shutdown();
-                connection.await.map_err(End::Http)
+                Ok(Turns::new(connection, outlet, pause).await?)
             }
         }
     }
@@ -218,8 +227,8 @@ impl<H: Handler> Connections<H> {
 enum End {
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("{0}")]
-    Http(hyper::Error),
+    #[error(transparent)]
+    Turn(#[from] TurnError),
     #[error("the client was too slow: {0}")]
     Slow(&'static str),
     #[error("the server stops")]

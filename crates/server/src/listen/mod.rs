@@ -4,6 +4,7 @@
 mod accept;
 mod body;
 mod connection;
+mod gather;
 mod handler;
 mod shutdown;
 #[cfg(test)]

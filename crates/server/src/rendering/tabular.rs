@@ -8,7 +8,7 @@ use masthead_api::{Event, Form, MetaVersion, Object, Revision, Status, WatchEven
 use masthead_objects::table::{ColumnDefinitions, IncludeObject, Table, TableFormat};
 use masthead_objects::{BookmarkKind, SharedResource, bookmark_json};
 
-use super::partial_version;
+use super::{partial_version, shown};
 use crate::app::App;
 use crate::handle::Call;
 use crate::hub::Hub;
@@ -23,11 +23,18 @@ pub(super) struct Tabular {
     table: &'static Table,
     format: TableFormat,
     columns: ColumnDefinitions,
+    /// First form of the resource.
+    forms: u16,
 }
 
 impl Tabular {
     /// The table of the call's resource, with what its rows are to carry.
-    pub(super) fn new(app: &App, call: &Call, version: MetaVersion) -> Result<Self, Status> {
+    pub(super) fn new(
+        app: &App,
+        call: &Call,
+        version: MetaVersion,
+        forms: u16,
+    ) -> Result<Self, Status> {
         let include = call.query.get("includeObject").unwrap_or_default();
         let include = IncludeObject::parse(include).map_err(|e| Status::bad_request(e.to_string()))?;
         Ok(Self {
@@ -36,6 +43,7 @@ impl Tabular {
             table: Table::of(&call.resource),
             format: TableFormat { version: partial_version(version), include },
             columns: ColumnDefinitions::Shown,
+            forms,
         })
     }
 
@@ -45,16 +53,23 @@ impl Tabular {
 
     /// One object as the whole answer.
     pub(super) fn object(&self, json: &Bytes) -> Option<Bytes> {
-        self.one(json)
+        self.one(json, &shown(&self.resource, json.clone()))
     }
 
-    fn one(&self, json: &[u8]) -> Option<Bytes> {
-        self.table.one(json, json, self.format, self.columns, self.now()).ok()
+    /// A table of one row: cells from `json`, which is as it is stored, and what it carries from
+    /// `shown`.
+    fn one(&self, json: &[u8], shown: &[u8]) -> Option<Bytes> {
+        self.table.one(json, shown, self.format, self.columns, self.now()).ok()
+    }
+
+    fn of(&self, object: &Object) -> Bytes {
+        let shown = shown(&self.resource, object.json_bytes());
+        self.one(object.json(), &shown).unwrap_or(shown)
     }
 
     /// The frame of an object of the initial state.
     pub(super) fn initial(&mut self, object: &Object) -> Bytes {
-        let table = self.one(object.json()).unwrap_or_else(|| object.json_bytes());
+        let table = self.of(object);
         self.columns = ColumnDefinitions::Omitted;
         WatchEventType::Added.frame(&table)
     }
@@ -64,13 +79,11 @@ impl Tabular {
     pub(super) fn event(&mut self, event: &Event, seen: WatchEventType) -> Option<Bytes> {
         if self.columns == ColumnDefinitions::Shown {
             let object = event.object(seen)?;
-            let table = self.one(object.json()).unwrap_or_else(|| object.json_bytes());
+            let table = self.of(object);
             self.columns = ColumnDefinitions::Omitted;
             return Some(seen.frame(&table));
         }
-        event.frame(self.form(), seen, |object| {
-            self.one(object.json()).unwrap_or_else(|| object.json_bytes())
-        })
+        event.frame(self.form(), seen, |object| self.of(object))
     }
 
     fn form(&self) -> Form {
@@ -80,13 +93,13 @@ impl Tabular {
             IncludeObject::None => 2,
         };
         let version = u16::from(self.format.version != masthead_objects::PartialVersion::V1);
-        Form(FORM_BASE + include * 2 + version)
+        Form(self.forms + FORM_BASE + include * 2 + version)
     }
 
     /// A bookmark as a Table of one row.
     pub(super) fn bookmark(&mut self, revision: Revision, kind: BookmarkKind) -> Bytes {
         let whole = bookmark_json(&self.resource, revision, kind);
-        let table = self.one(&whole).unwrap_or(whole);
+        let table = self.one(&whole, &whole).unwrap_or(whole);
         self.columns = ColumnDefinitions::Omitted;
         table
     }
@@ -99,8 +112,8 @@ impl Tabular {
     /// One row of a list.
     pub(super) fn list_item(&mut self, object: &Object, out: &mut BytesMut) {
         let mut row = Vec::with_capacity(object.json().len());
-        let json = object.json();
-        if self.table.row(&mut row, json, json, self.format, self.now()).is_ok() {
+        let (json, shown) = (object.json(), shown(&self.resource, object.json_bytes()));
+        if self.table.row(&mut row, json, &shown, self.format, self.now()).is_ok() {
             out.put_slice(&row);
         } else {
             out.put_slice(br#"{"cells":[],"object":null}"#);

@@ -94,8 +94,21 @@ impl FjallLog {
 }
 
 fn engine(source: fjall::Error) -> LogError {
-    LogError::Engine {
-        source: Box::new(source),
+    use fjall::{Error, LsmError};
+    let damaged = matches!(
+        source,
+        Error::JournalRecovery(_)
+            | Error::InvalidTag(_)
+            | Error::InvalidTrailer
+            | Error::Decompress(_)
+            | Error::Unrecoverable
+            | Error::Storage(LsmError::ChecksumMismatch { .. } | LsmError::Unrecoverable)
+    );
+    let source = Box::new(source);
+    if damaged {
+        LogError::EngineDamaged { source }
+    } else {
+        LogError::Engine { source }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What an object has where its writer said nothing.
 //!
-//! First the table ([`rules`]), then what a table cannot say ([`special`]), last the members that a
-//! kind prints even if they are empty ([`zero`]). Applying twice is applying once.
+//! First the table (`rules`), then what a table cannot say (`special`), last the members that a
+//! kind prints even if they are empty (`zero`). Applying twice is applying once.
 
 mod path;
 mod rules;

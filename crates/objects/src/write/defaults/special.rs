@@ -26,9 +26,10 @@ pub(super) fn after(kind: &str, object: &mut Value) {
     match kind {
         "Pod" => pod(object),
         "Service" => service(object),
+        "LimitRange" => path::each_object(object, "spec?.limits[]", &mut limit),
         "NetworkPolicy" => network_policy(object),
         "Namespace" => conditions(object, &["lastTransitionTime"]),
-        "Node" => conditions(object, &["lastHeartbeatTime", "lastTransitionTime"]),
+        "Node" => node(object),
         "HorizontalPodAutoscaler" => autoscaler(object),
         _ => {}
     }
@@ -219,6 +220,21 @@ fn quality(pod: &Value) -> &'static str {
     }
 }
 
+/// What a node has is for pods, unless it says less.
+fn node(object: &mut Value) {
+    conditions(object, &["lastHeartbeatTime", "lastTransitionTime"]);
+    path::each(object, "status?.allocatable", &mut |status, name| {
+        if let Some(capacity) = status.get("capacity").cloned() {
+            status.entry(name).or_insert(capacity);
+        }
+    });
+    path::each(object, "spec?.podCIDRs", &mut |spec, name| {
+        if let Some(range) = spec.get("podCIDR").cloned() {
+            spec.entry(name).or_insert_with(|| json!([range]));
+        }
+    });
+}
+
 /// Conditions print their times even if they have none.
 fn conditions(object: &mut Value, times: &[&str]) {
     for time in times {
@@ -261,6 +277,30 @@ fn service(object: &mut Value) {
         spec.entry("ipFamilyPolicy")
             .or_insert_with(|| policy.into());
     });
+}
+
+/// What a container may have at most is its default, and that is what it requests.
+fn limit(limit: &mut Map<String, Value>) {
+    if limit.get("type").and_then(Value::as_str) != Some("Container") {
+        return;
+    }
+    for (from, into) in [
+        ("max", "default"),
+        ("default", "defaultRequest"),
+        ("min", "defaultRequest"),
+    ] {
+        let Some(Value::Object(amounts)) = limit.get(from).cloned() else {
+            continue;
+        };
+        let target = limit
+            .entry(into)
+            .or_insert_with(|| Value::Object(Map::new()));
+        if let Some(target) = target.as_object_mut() {
+            for (name, amount) in amounts {
+                target.entry(name).or_insert(amount);
+            }
+        }
+    }
 }
 
 fn network_policy(object: &mut Value) {
