@@ -9,7 +9,7 @@ use masthead_api::{Object, Status, StatusCause};
 use masthead_objects::discovery::Discovery;
 use masthead_objects::openapi::OpenApi;
 use masthead_objects::write::{self, Expected, WriteContext};
-use masthead_objects::{Catalog, SharedResource, StorageId, convert};
+use masthead_objects::{Catalog, Resource, SharedResource, StorageId, convert};
 use masthead_store::{DataDir, FjallLog, SpaceGuard, Store, StoreId};
 use masthead_watch::EndReason;
 use serde_json::Value;
@@ -19,10 +19,10 @@ use crate::background::{bootstrap, compaction, namespaces};
 use crate::clock::Clock;
 use crate::config::{Config, Storage};
 use crate::door::Door;
+use crate::health::{Endpoint, Health};
 use crate::hub::Hub;
 use crate::listen::Shutdown;
 use crate::load;
-use crate::health::{Endpoint, Health};
 use crate::metrics::{Metrics, ResourceMetrics};
 
 /// Everything that answers requests.
@@ -78,7 +78,9 @@ impl App {
         address: SocketAddr,
     ) -> Result<Arc<Self>, AppError> {
         let catalog = Catalog::builtin();
-        let namespaces = catalog.resource("", "v1", "namespaces").ok_or(AppError::Catalog)?;
+        let namespaces = catalog
+            .resource("", "v1", "namespaces")
+            .ok_or(AppError::Catalog)?;
         let clock = Clock::start();
         let store = open_store(&config, &clock)?;
         let reader = store.reader();
@@ -104,7 +106,9 @@ impl App {
             tasks: Mutex::default(),
             committer: Mutex::new(Some(committer)),
         });
-        bootstrap::run(&app, address).await.map_err(|s| AppError::Bootstrap(s.message))?;
+        bootstrap::run(&app, address)
+            .await
+            .map_err(|s| AppError::Bootstrap(s.message))?;
         app.start_tasks(shutdown);
         Ok(app)
     }
@@ -130,7 +134,11 @@ impl App {
             std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         tasks.shutdown().await;
         self.door.stop().await;
-        let committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let committer = self
+            .committer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some(committer) = committer {
             let joined = tokio::task::spawn_blocking(move || committer.join()).await;
             if !matches!(joined, Ok(Ok(()))) {
@@ -142,11 +150,6 @@ impl App {
     /// The resource of namespaces.
     pub(crate) fn namespaces(&self) -> &SharedResource {
         &self.namespaces
-    }
-
-    /// Where objects of `resource` are.
-    pub(crate) fn storage(&self, resource: &SharedResource) -> Result<StorageId, Status> {
-        resource.storage.ok_or_else(Status::method_not_allowed)
     }
 
     /// Time and chance for one write.
@@ -164,28 +167,10 @@ impl App {
         if resource.is_stored_version {
             return resource;
         }
-        resource.storage.and_then(|id| self.catalog.stored(id)).unwrap_or(resource)
-    }
-
-    /// An object as a tree, in the version of `resource`.
-    pub(crate) fn value(
-        &self,
-        resource: &SharedResource,
-        object: &Object,
-    ) -> Result<Value, Status> {
-        let value = serde_json::from_slice(object.json())
-            .map_err(|error| Status::internal_error(&format!("{}: {error}", object.key)))?;
-        Ok(if resource.is_stored_version { value } else { convert::from_stored(resource, value) })
-    }
-
-    /// `body`, an object in the version of `resource`, in the version that is stored.
-    pub(crate) fn to_stored(&self, resource: &SharedResource, body: Value) -> Result<Value, Status> {
-        if resource.is_stored_version {
-            return Ok(body);
-        }
-        let object = write::decode(resource, body.clone())
-            .map_err(|error| Expected::of(resource).refuse(&body, &error))?;
-        Ok(convert::to_stored(resource, object))
+        resource
+            .storage
+            .and_then(|id| self.catalog.stored(id))
+            .unwrap_or(resource)
     }
 
     /// The OpenAPI documents, made when they are first asked for.
@@ -195,9 +180,10 @@ impl App {
 
     /// The numbers of a resource.
     pub(crate) fn resource_metrics(&self, storage: StorageId) -> Arc<ResourceMetrics> {
-        self.resource_metrics.get(usize::from(storage.0)).cloned().unwrap_or_else(|| {
-            Arc::new(self.metrics.resource("", "", ""))
-        })
+        self.resource_metrics
+            .get(usize::from(storage.0))
+            .cloned()
+            .unwrap_or_else(|| Arc::new(self.metrics.resource("", "", "")))
     }
 
     /// Brings the numbers up to date that are read off the caches.
@@ -222,7 +208,7 @@ impl App {
         if !resource.is_namespaced() {
             return Ok(());
         }
-        let storage = self.storage(&self.namespaces)?;
+        let storage = storage_of(&self.namespaces)?;
         match self.hub.get(storage, namespace) {
             None => Err(Status::not_found("namespaces", "", namespace)),
             Some(found) if found.fields.get("status.phase") == "Terminating" => {
@@ -233,8 +219,26 @@ impl App {
     }
 }
 
+/// Where objects of `resource` are.
+pub(crate) fn storage_of(resource: &Resource) -> Result<StorageId, Status> {
+    resource.storage.ok_or_else(Status::method_not_allowed)
+}
+
+/// An object as a tree, in the version of `resource`.
+pub(crate) fn value_of(resource: &Resource, object: &Object) -> Result<Value, Status> {
+    let value = serde_json::from_slice(object.json())
+        .map_err(|error| Status::internal_error(&format!("{}: {error}", object.key)))?;
+    Ok(if resource.is_stored_version {
+        value
+    } else {
+        convert::from_stored(resource, value)
+    })
+}
+
 fn open_store(config: &Config, clock: &Clock) -> Result<Store, AppError> {
-    let Storage::DataDir(path) = &config.storage else { return Ok(Store::in_memory()) };
+    let Storage::DataDir(path) = &config.storage else {
+        return Ok(Store::in_memory());
+    };
     let (id, _) = uuid::Uuid::new_v4().as_u64_pair();
     let directory = DataDir::open(path, StoreId(id))?;
     let log = Arc::new(FjallLog::open(directory)?);
@@ -244,11 +248,15 @@ fn open_store(config: &Config, clock: &Clock) -> Result<Store, AppError> {
 
 fn health(shutdown: &Shutdown) -> Health {
     let stopping = shutdown.clone();
-    Health::default().with("etcd", &[Endpoint::Healthz, Endpoint::Livez], || Ok(())).with(
-        "shutdown",
-        &[Endpoint::Readyz],
-        move || if stopping.is_stopping() { Err("process is shutting down".into()) } else { Ok(()) },
-    )
+    Health::default()
+        .with("etcd", &[Endpoint::Healthz, Endpoint::Livez], || Ok(()))
+        .with("shutdown", &[Endpoint::Readyz], move || {
+            if stopping.is_stopping() {
+                Err("process is shutting down".into())
+            } else {
+                Ok(())
+            }
+        })
 }
 
 fn resource_metrics(catalog: &Catalog, metrics: &Metrics) -> Vec<Arc<ResourceMetrics>> {
@@ -258,6 +266,16 @@ fn resource_metrics(catalog: &Catalog, metrics: &Metrics) -> Vec<Arc<ResourceMet
         Arc::new(numbers)
     };
     catalog.storages().map(of).collect()
+}
+
+/// `body`, an object in the version of `resource`, in the version that is stored.
+pub(crate) fn to_stored(resource: &SharedResource, body: Value) -> Result<Value, Status> {
+    if resource.is_stored_version {
+        return Ok(body);
+    }
+    let object = write::decode(resource, body.clone())
+        .map_err(|error| Expected::of(resource).refuse(&body, &error))?;
+    Ok(convert::to_stored(resource, object))
 }
 
 /// 403: nothing new goes into a namespace that is being deleted.

@@ -16,7 +16,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use masthead_api::{Encoded, Event, Key, Object, Revision, WatchEventType};
 use masthead_objects::{Catalog, StorageId};
-use masthead_store::{Commit, CommitError, KeyRange, LeaseError, Op, Relation, Store, Target, Txn, TxnError};
+use masthead_store::{
+    Commit, CommitError, KeyRange, LeaseError, Op, Relation, Store, Target, Txn, TxnError,
+};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::hub::{Hub, Woken};
@@ -108,7 +110,12 @@ impl Door {
         catalog: &'static Catalog,
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let (queue, commands) = mpsc::channel(QUEUE_WRITES_MAX);
-        let mut committer = Committer { store, hub, catalog, leases: EventLeases::default() };
+        let mut committer = Committer {
+            store,
+            hub,
+            catalog,
+            leases: EventLeases::default(),
+        };
         let thread = std::thread::Builder::new()
             .name("commit".into())
             .spawn(move || committer.run(commands))?;
@@ -119,7 +126,10 @@ impl Door {
     pub(crate) async fn write(&self, write: Write) -> Result<Written, DoorError> {
         let (answer, written) = oneshot::channel();
         let command = Command::Write(Box::new(write), answer);
-        self.queue.send(command).await.map_err(|_| DoorError::Closed)?;
+        self.queue
+            .send(command)
+            .await
+            .map_err(|_| DoorError::Closed)?;
         written.await.map_err(|_| DoorError::Closed)?
     }
 
@@ -238,9 +248,15 @@ impl Committer {
                     Some(ttl) => Some(self.leases.lease(&mut self.store, ttl, self.hub.clock())?),
                     None => None,
                 };
-                Op::Put { key: key.clone(), value: encoded.json.clone(), lease }
+                Op::Put {
+                    key: key.clone(),
+                    value: encoded.json.clone(),
+                    lease,
+                }
             }
-            Change::Delete => Op::DeleteRange { keys: KeyRange::One(key.clone()) },
+            Change::Delete => Op::DeleteRange {
+                keys: KeyRange::One(key.clone()),
+            },
         };
         let txn = Txn::of(vec![op]).when_unchanged(key, write.expected);
         Ok(match &write.requires {
@@ -251,11 +267,20 @@ impl Committer {
 
     fn event(&self, write: &Write, commit: &Commit) -> Event {
         let old = self.hub.get(write.storage, write.key.as_str());
-        let framed = if old.is_some() { WatchEventType::Modified } else { WatchEventType::Added };
+        let framed = if old.is_some() {
+            WatchEventType::Modified
+        } else {
+            WatchEventType::Added
+        };
         let new = match &write.change {
             Change::Put(encoded) => {
                 let key = write.key.clone();
-                Some(Arc::new(Object::commit(key, encoded, commit.revision, framed)))
+                Some(Arc::new(Object::commit(
+                    key,
+                    encoded,
+                    commit.revision,
+                    framed,
+                )))
             }
             Change::Delete => None,
         };
@@ -286,8 +311,12 @@ impl Committer {
     fn publish_deletions(&self, commit: &Commit) {
         let mut by_storage: Vec<(StorageId, Vec<Arc<Event>>)> = Vec::new();
         for change in &commit.changes {
-            let place = std::str::from_utf8(&change.key).ok().and_then(|k| self.catalog.locate(k));
-            let Some((storage, key)) = place else { continue };
+            let place = std::str::from_utf8(&change.key)
+                .ok()
+                .and_then(|k| self.catalog.locate(k));
+            let Some((storage, key)) = place else {
+                continue;
+            };
             let old = self.hub.get(storage, key.as_str());
             if old.is_none() {
                 continue;
@@ -298,8 +327,10 @@ impl Committer {
                 None => by_storage.push((storage, vec![event])),
             }
         }
-        let woken: Vec<Woken> =
-            by_storage.into_iter().map(|(storage, events)| self.hub.publish(storage, events)).collect();
+        let woken: Vec<Woken> = by_storage
+            .into_iter()
+            .map(|(storage, events)| self.hub.publish(storage, events))
+            .collect();
         self.hub.advance(commit.revision);
         woken.into_iter().for_each(Woken::wake);
     }

@@ -48,10 +48,21 @@ impl Hub {
     pub(crate) fn new(caches: Vec<Cache>, head: Revision, clock: Clock) -> Self {
         let slots = caches
             .into_iter()
-            .map(|cache| Mutex::new(Slot { cache, wakers: Vec::new() }))
+            .map(|cache| {
+                Mutex::new(Slot {
+                    cache,
+                    wakers: Vec::new(),
+                })
+            })
             .collect();
         let head = watch::Sender::new(head);
-        Self { slots, head, clock, due: AtomicU64::new(u64::MAX), timer: Notify::new() }
+        Self {
+            slots,
+            head,
+            clock,
+            due: AtomicU64::new(u64::MAX),
+            timer: Notify::new(),
+        }
     }
 
     /// The server's clock.
@@ -66,7 +77,9 @@ impl Hub {
 
     /// How many storages there are.
     pub(crate) fn storages(&self) -> impl Iterator<Item = StorageId> + use<> {
-        (0..self.slots.len()).filter_map(|at| u16::try_from(at).ok()).map(StorageId)
+        (0..self.slots.len())
+            .filter_map(|at| u16::try_from(at).ok())
+            .map(StorageId)
     }
 
     /// The present version of one object.
@@ -96,7 +109,10 @@ impl Hub {
     pub(crate) async fn reached(&self, revision: Revision) -> bool {
         let mut head = self.head.subscribe();
         let wait = head.wait_for(|head| *head >= revision);
-        matches!(tokio::time::timeout(FRESHNESS_WAIT_MAX, wait).await, Ok(Ok(_)))
+        matches!(
+            tokio::time::timeout(FRESHNESS_WAIT_MAX, wait).await,
+            Ok(Ok(_))
+        )
     }
 
     /// Opens a watch.
@@ -107,13 +123,20 @@ impl Hub {
     ) -> Result<Subscription, WatchError> {
         let (now, head) = (self.clock.mono(), self.head());
         let Some(mut slot) = self.slot(storage) else {
-            return Err(WatchError::Expired { wanted: head, oldest_accepted: head });
+            return Err(WatchError::Expired {
+                wanted: head,
+                oldest_accepted: head,
+            });
         };
         let id = slot.cache.watch(request, now, head)?;
         let due = slot.cache.next_deadline();
         drop(slot);
         self.remind(due);
-        Ok(Subscription { hub: Arc::clone(self), storage, id })
+        Ok(Subscription {
+            hub: Arc::clone(self),
+            storage,
+            id,
+        })
     }
 
     /// Hands the events of one revision of one resource to its cache and watchers (I1).
@@ -206,7 +229,9 @@ impl Hub {
 impl Slot {
     fn take_wakers(&mut self, ids: &[WatcherId], woken: &mut Woken) {
         for id in ids {
-            woken.0.extend(self.wakers.get_mut(id.index()).and_then(Option::take));
+            woken
+                .0
+                .extend(self.wakers.get_mut(id.index()).and_then(Option::take));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::clock::Clock;
 
 /// A lease is handed out again for this long, or for a twentieth of its time to live if that is
 /// shorter.
-const REUSE_MAX: Duration = Duration::from_secs(60);
+const REUSE_MAX: Duration = Duration::from_mins(1);
 /// Objects on one lease.
 const OBJECTS_MAX: u32 = 1000;
 
@@ -45,7 +45,12 @@ impl EventLeases {
         }
         let reuse = REUSE_MAX.min(ttl / 20);
         let lease = store.grant(None, ttl + reuse, now)?;
-        self.current = Some(Current { lease, ttl, until: now + reuse, objects: 1 });
+        self.current = Some(Current {
+            lease,
+            ttl,
+            until: now + reuse,
+            objects: 1,
+        });
         Ok(lease)
     }
 }

@@ -24,7 +24,9 @@ pub enum LoadError {
     #[error("the store cannot be read")]
     Read(#[from] ReadError),
     /// A value is not an object.
-    #[error("the object at {key} (revision {revision}) cannot be decoded; restore a snapshot or delete that key")]
+    #[error(
+        "the object at {key} (revision {revision}) cannot be decoded; restore a snapshot or delete that key"
+    )]
     Decode {
         /// Its key in the store.
         key: String,
@@ -47,7 +49,9 @@ pub(crate) fn caches(reader: &Reader, catalog: &Catalog) -> Result<Vec<Cache>, L
     let mut after = base;
     loop {
         let commits = reader.commits_after(after, REVISIONS_MAX)?;
-        let Some(last) = commits.last() else { return Ok(caches) };
+        let Some(last) = commits.last() else {
+            return Ok(caches);
+        };
         after = last.revision;
         for commit in &commits {
             replay(&mut caches, catalog, commit)?;
@@ -57,7 +61,10 @@ pub(crate) fn caches(reader: &Reader, catalog: &Catalog) -> Result<Vec<Cache>, L
 
 fn config(resource: &Resource) -> CacheConfig {
     let by_node = matches!(resource.plural.as_ref(), "pods" | "resourceslices");
-    CacheConfig { index_field: by_node.then_some("spec.nodeName"), ..CacheConfig::default() }
+    CacheConfig {
+        index_field: by_node.then_some("spec.nodeName"),
+        ..CacheConfig::default()
+    }
 }
 
 /// The objects of `resource` as they were at revision `at`, in key order.
@@ -76,7 +83,13 @@ pub(crate) fn state(
             let key = Key::from_text(text.strip_prefix(prefix).unwrap_or(&text));
             let revision = pair.meta.mod_revision;
             let event = WatchEventType::Added;
-            objects.push(Arc::new(object(resource, key, &pair.value, revision, event)?));
+            objects.push(Arc::new(object(
+                resource,
+                key,
+                &pair.value,
+                revision,
+                event,
+            )?));
         }
         match page.kvs.last() {
             Some(last) if page.more => keys = keys.after(&last.key),
@@ -88,16 +101,32 @@ pub(crate) fn state(
 fn replay(caches: &mut [Cache], catalog: &Catalog, commit: &Commit) -> Result<(), LoadError> {
     let mut by_storage: Vec<(StorageId, Vec<Arc<Event>>)> = Vec::new();
     for change in &commit.changes {
-        let place = std::str::from_utf8(&change.key).ok().and_then(|key| catalog.locate(key));
-        let Some((storage, key)) = place else { continue };
-        let Some(cache) = caches.get(usize::from(storage.0)) else { continue };
-        let Some(resource) = catalog.stored(storage) else { continue };
+        let place = std::str::from_utf8(&change.key)
+            .ok()
+            .and_then(|key| catalog.locate(key));
+        let Some((storage, key)) = place else {
+            continue;
+        };
+        let Some(cache) = caches.get(usize::from(storage.0)) else {
+            continue;
+        };
+        let Some(resource) = catalog.stored(storage) else {
+            continue;
+        };
         let old = cache.get(key.as_str()).cloned();
-        let framed = if old.is_some() { WatchEventType::Modified } else { WatchEventType::Added };
+        let framed = if old.is_some() {
+            WatchEventType::Modified
+        } else {
+            WatchEventType::Added
+        };
         let new = match &change.value {
-            Some(value) => {
-                Some(Arc::new(object(resource, key.clone(), value, commit.revision, framed)?))
-            }
+            Some(value) => Some(Arc::new(object(
+                resource,
+                key.clone(),
+                value,
+                commit.revision,
+                framed,
+            )?)),
             None => None,
         };
         if old.is_none() && new.is_none() {
@@ -126,6 +155,10 @@ fn object(
 ) -> Result<Object, LoadError> {
     match index(resource, value.clone()) {
         Ok(encoded) => Ok(Object::commit(key, &encoded, revision, event)),
-        Err(source) => Err(LoadError::Decode { key: key.to_string(), revision, source }),
+        Err(source) => Err(LoadError::Decode {
+            key: key.to_string(),
+            revision,
+            source,
+        }),
     }
 }

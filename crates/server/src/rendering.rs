@@ -52,16 +52,27 @@ impl Rendering {
             Transform::PartialMetadata(v) | Transform::PartialMetadataList(v) => {
                 Style::Partial(partial_version(v))
             }
-            Transform::Table(version) => Style::Table(Box::new(Tabular::new(app, call, version, forms)?)),
+            Transform::Table(version) => {
+                Style::Table(Box::new(Tabular::new(app, call, version, forms)?))
+            }
         };
         let listed = matches!(media.transform, Transform::PartialMetadataList(_));
-        Ok(Self { resource: call.resource.clone(), style, forms, listed })
+        Ok(Self {
+            resource: call.resource.clone(),
+            style,
+            forms,
+            listed,
+        })
     }
 
     /// This rendering, for one object.
     pub(crate) fn of_one(self) -> Result<Self, Status> {
         if self.listed {
-            return Err(self.misfit("PartialObjectMetadataList", "not a list", &self.resource.kind));
+            return Err(self.misfit(
+                "PartialObjectMetadataList",
+                "not a list",
+                &self.resource.kind,
+            ));
         }
         Ok(self)
     }
@@ -76,7 +87,12 @@ impl Rendering {
 
     /// 406, with the name that upstream's own code has for the type.
     fn misfit(&self, wanted: &str, found: &str, kind: &str) -> Status {
-        let group = self.resource.group.split('.').next().filter(|group| !group.is_empty());
+        let group = self
+            .resource
+            .group
+            .split('.')
+            .next()
+            .filter(|group| !group.is_empty());
         let package = group.unwrap_or("core");
         Status::not_acceptable(format!(
             "you requested {wanted}, but the requested object is {found} (*{package}.{kind})"
@@ -113,9 +129,9 @@ impl Rendering {
         let (resource, forms) = (&self.resource, self.forms);
         match &mut self.style {
             Style::Object => event.frame(Form::JSON, seen, Object::json_bytes),
-            Style::Converted => {
-                event.frame(Form(forms), seen, |object| shown(resource, object.json_bytes()))
-            }
+            Style::Converted => event.frame(Form(forms), seen, |object| {
+                shown(resource, object.json_bytes())
+            }),
             Style::Partial(version) => {
                 let form = Form(forms + form_of(*version));
                 event.frame(form, seen, |object| metadata_of(resource, object, *version))
@@ -126,7 +142,11 @@ impl Rendering {
 
     /// The frame of a bookmark; `end` marks the end of the initial events.
     pub(crate) fn bookmark(&mut self, revision: Revision, end: bool) -> Bytes {
-        let kind = if end { BookmarkKind::InitialEventsEnd } else { BookmarkKind::Progress };
+        let kind = if end {
+            BookmarkKind::InitialEventsEnd
+        } else {
+            BookmarkKind::Progress
+        };
         let json = match &mut self.style {
             Style::Object | Style::Converted => bookmark_json(&self.resource, revision, kind),
             Style::Partial(version) => {
@@ -179,7 +199,7 @@ impl Rendering {
     }
 
     /// What stands behind the items of a list.
-    pub(crate) fn list_tail(&mut self, out: &mut BytesMut) {
+    pub(crate) fn list_tail(out: &mut BytesMut) {
         out.put_slice(b"]}\n");
     }
 }
@@ -188,10 +208,13 @@ impl Rendering {
 fn metadata(head: &ListHead) -> String {
     let mut text = format!(r#"{{"resourceVersion":"{}""#, head.revision);
     if let Some(token) = &head.continue_token {
-        text.push_str(&format!(r#","continue":"{token}""#));
+        text.push_str(r#","continue":""#);
+        text.push_str(token);
+        text.push('"');
     }
     if let Some(remaining) = head.remaining {
-        text.push_str(&format!(r#","remainingItemCount":{remaining}"#));
+        text.push_str(r#","remainingItemCount":"#);
+        text.push_str(&remaining.to_string());
     }
     text.push('}');
     text
@@ -220,19 +243,29 @@ fn forms(app: &App, resource: &SharedResource) -> u16 {
     let place = app.catalog.iter().position(|known| {
         known.api_version == resource.api_version && known.plural == resource.plural
     });
-    place.and_then(|place| u16::try_from((place + 1) * usize::from(FORMS)).ok()).unwrap_or(0)
+    place
+        .and_then(|place| u16::try_from((place + 1) * usize::from(FORMS)).ok())
+        .unwrap_or(0)
 }
 
 /// A stored object in the version of `resource`.
 fn shown(resource: &SharedResource, json: Bytes) -> Bytes {
-    if resource.is_stored_version { json } else { convert::from_stored_bytes(resource, &json) }
+    if resource.is_stored_version {
+        json
+    } else {
+        convert::from_stored_bytes(resource, &json)
+    }
 }
 
 /// What follows the opening brace of a list's item, which has no `kind` and `apiVersion`.
 fn item<'a>(resource: &SharedResource, json: &'a [u8]) -> &'a [u8] {
-    let leading =
-        format!(r#"{{"kind":"{}","apiVersion":"{}","#, resource.kind, resource.api_version);
-    json.strip_prefix(leading.as_bytes()).or_else(|| json.get(1..)).unwrap_or_default()
+    let leading = format!(
+        r#"{{"kind":"{}","apiVersion":"{}","#,
+        resource.kind, resource.api_version
+    );
+    json.strip_prefix(leading.as_bytes())
+        .or_else(|| json.get(1..))
+        .unwrap_or_default()
 }
 
 /// The metadata of an object alone, or the object itself where that could not be made.

@@ -48,14 +48,21 @@ impl Layout {
     pub(crate) fn lay_out(self, json: Bytes) -> Bytes {
         match self {
             Self::Json => json,
-            Self::Pretty => reformat(&json, |value| serde_json::to_string_pretty(value).ok(), json.clone()),
-            Self::Yaml => reformat(&json, |value| yaml(value), json.clone()),
+            Self::Pretty => reformat(
+                &json,
+                |value| serde_json::to_string_pretty(value).ok(),
+                json.clone(),
+            ),
+            Self::Yaml => reformat(&json, yaml, json.clone()),
         }
     }
 }
 
 fn reformat(json: &[u8], write: impl Fn(&Value) -> Option<String>, fallback: Bytes) -> Bytes {
-    serde_json::from_slice(json).ok().and_then(|value| write(&value)).map_or(fallback, Bytes::from)
+    serde_json::from_slice(json)
+        .ok()
+        .and_then(|value| write(&value))
+        .map_or(fallback, Bytes::from)
 }
 
 /// YAML with sorted members, as upstream writes it.
@@ -66,7 +73,11 @@ fn yaml(value: &Value) -> Option<String> {
 }
 
 /// An answer with a body of this type.
-pub(crate) fn answer(code: StatusCode, content_type: &str, body: ResponseBody) -> Response<ResponseBody> {
+pub(crate) fn answer(
+    code: StatusCode,
+    content_type: &str,
+    body: ResponseBody,
+) -> Response<ResponseBody> {
     let mut response = Response::new(body);
     *response.status_mut() = code;
     let headers = response.headers_mut();
@@ -104,7 +115,11 @@ pub(crate) fn mark_gzip(headers: &mut HeaderMap) {
 
 /// Plain text.
 pub(crate) fn text(code: StatusCode, text: impl Into<Bytes>) -> Response<ResponseBody> {
-    answer(code, "text/plain; charset=utf-8", ResponseBody::full(text.into()))
+    answer(
+        code,
+        "text/plain; charset=utf-8",
+        ResponseBody::full(text.into()),
+    )
 }
 
 /// The answer for a refused request.
@@ -113,9 +128,10 @@ pub(crate) fn refusal(refusal: &Refusal, layout: Layout) -> Response<ResponseBod
         Refusal::Status(status) => self::status(status, layout),
         Refusal::Text(code, message) => {
             let mut response = text(*code, message.clone());
-            response
-                .headers_mut()
-                .insert("X-Content-Type-Options", HeaderValue::from_static("nosniff"));
+            response.headers_mut().insert(
+                "X-Content-Type-Options",
+                HeaderValue::from_static("nosniff"),
+            );
             response
         }
     }
@@ -127,7 +143,9 @@ pub(crate) fn status(status: &Status, layout: Layout) -> Response<ResponseBody> 
     let body = layout.lay_out(status.to_json());
     let mut response = answer(code, layout.content_type(), ResponseBody::full(body));
     if let Some(seconds) = status.retry_after_seconds() {
-        response.headers_mut().insert("Retry-After", HeaderValue::from(seconds));
+        response
+            .headers_mut()
+            .insert("Retry-After", HeaderValue::from(seconds));
     }
     response
 }

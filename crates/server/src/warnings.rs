@@ -5,8 +5,16 @@ use masthead_objects::Resource;
 
 /// Old resources, and what to use instead.
 const DEPRECATED: [(&str, &str, &str); 2] = [
-    ("", "endpoints", "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
-    ("", "componentstatuses", "v1 ComponentStatus is deprecated in v1.19+"),
+    (
+        "",
+        "endpoints",
+        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    ),
+    (
+        "",
+        "componentstatuses",
+        "v1 ComponentStatus is deprecated in v1.19+",
+    ),
 ];
 
 /// The warning that every request about `resource` gets.

@@ -50,7 +50,7 @@ pub(crate) fn judge(message: &Message, outcome: &Outcome) -> Result<(), Finding>
     let reply = match outcome {
         Outcome::Reply(reply) => reply,
         Outcome::Closed(why) => {
-            let class = "closed without an answer".to_owned();
+            let class = format!("closed without an answer: {}", general(why));
             return Err(Finding {
                 class,
                 answer: why.clone(),

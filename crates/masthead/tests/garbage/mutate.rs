@@ -10,7 +10,7 @@ const METHODS: [&str; 14] = [
     "PUT",
     "PATCH",
     "DELETE",
-    "HEAX",
+    "HEAD",
     "OPTIONS",
     "TRACE",
     "get",

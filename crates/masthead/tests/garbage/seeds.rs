@@ -27,8 +27,8 @@ const READS: [&str; 32] = [
     "/apis/apps/v1/deployments?limit=500&pretty=true",
     "/apis/events.k8s.io/v1/namespaces/{}/events",
     "/apis/rbac.authorization.k8s.io/v1/clusterroles?limit=3",
-    "/api/v1/namespaces/{}",
-    "/api/v1/namespaces/{}/status",
+    "/api/v1/namespaces/default",
+    "/api/v1/namespaces/kube-system/status",
     "/api/v1/nodes",
     "/",
     "/api",
@@ -148,12 +148,6 @@ fn writes(namespace: &str) -> Vec<WriteSeed> {
         let options = json!({"propagationPolicy": "Background", "gracePeriodSeconds": 0,
                              "preconditions": {"resourceVersion": "7"}});
         writes.push(("DELETE", item, JSON, options));
-        writes.push((
-            "DELETE",
-            format!("{}?labelSelector=app%3Dy", of(path)),
-            JSON,
-            json!({}),
-        ));
     }
     writes.extend(special_writes(namespace));
     writes
@@ -167,6 +161,12 @@ fn special_writes(namespace: &str) -> Vec<WriteSeed> {
     let pod = of("/api/v1/namespaces/{}/pods/pod");
     let meta = json!({"name": "dep", "namespace": namespace});
     vec![
+        (
+            "DELETE",
+            of("/api/v1/namespaces/{}/secrets?labelSelector=app%3Dy"),
+            JSON,
+            json!({}),
+        ),
         (
             "PATCH",
             cm,

@@ -14,12 +14,10 @@ pub(crate) async fn all_objects(client: &Client) -> BTreeMap<String, Value> {
     for path in collections(client).await {
         let list = client.get(&path).await.ok();
         for item in list["items"].as_array().into_iter().flatten() {
+            let wrong = malformed(item);
+            assert!(wrong.is_none(), "{path}: {wrong:?} is malformed in {item}");
             let text = |name: &str| item["metadata"][name].as_str().unwrap_or_default();
             let place = (text("namespace"), text("name"));
-            assert!(
-                !place.1.is_empty() && !text("uid").is_empty(),
-                "{path} has {item}"
-            );
             all.insert(format!("{path} {}/{}", place.0, place.1), item.clone());
         }
     }
@@ -35,6 +33,46 @@ pub(crate) async fn all_objects(client: &Client) -> BTreeMap<String, Value> {
         !going.contains(namespace) && !(is_namespace && going.contains(name))
     });
     all
+}
+
+/// The member of the metadata that no server may have let in.
+fn malformed(object: &Value) -> Option<&'static str> {
+    let Some(metadata) = object["metadata"].as_object() else {
+        return Some("metadata");
+    };
+    let text = |value: &Value| value.is_string();
+    let texts = |value: &Value| value.as_object().is_some_and(|map| map.values().all(text));
+    let list = |value: &Value, fits: fn(&Value) -> bool| {
+        value.as_array().is_some_and(|items| items.iter().all(fits))
+    };
+    let name = metadata
+        .get("name")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:_".contains(&byte);
+    if name.is_empty() || name.len() > 253 || !name.bytes().all(is_name) {
+        return Some("name");
+    }
+    for required in ["uid", "resourceVersion", "creationTimestamp"] {
+        let found = metadata.get(required).and_then(Value::as_str);
+        if found.is_none_or(str::is_empty) {
+            return Some(required);
+        }
+    }
+    let optional: [(&'static str, &dyn Fn(&Value) -> bool); 8] = [
+        ("labels", &texts),
+        ("annotations", &texts),
+        ("finalizers", &|value| list(value, Value::is_string)),
+        ("ownerReferences", &|value| list(value, Value::is_object)),
+        ("managedFields", &|value| list(value, Value::is_object)),
+        ("generateName", &text),
+        ("generation", &Value::is_i64),
+        ("deletionTimestamp", &text),
+    ];
+    let wrong = optional
+        .iter()
+        .find(|(member, fits)| metadata.get(*member).is_some_and(|value| !fits(value)));
+    wrong.map(|(member, _)| *member)
 }
 
 /// The paths of everything that can be listed.
@@ -54,7 +92,9 @@ async fn collections(client: &Client) -> Vec<String> {
         let resources = client.get(&root).await.ok();
         for resource in resources["resources"].as_array().into_iter().flatten() {
             let verbs = resource["verbs"].as_array();
-            if verbs.is_some_and(|verbs| verbs.iter().any(|verb| verb == "list")) {
+            // What can be listed but not created is computed, not stored.
+            let offers = |wanted| verbs.is_some_and(|verbs| verbs.iter().any(|v| v == wanted));
+            if offers("list") && offers("create") {
                 paths.push(format!(
                     "{root}/{}",
                     resource["name"].as_str().unwrap_or_default()
@@ -91,6 +131,24 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn malformed_metadata_is_found() {
+        let good = json!({"name": "a", "uid": "u", "resourceVersion": "1",
+            "creationTimestamp": "t", "labels": {"a": "b"}, "finalizers": ["x/y"]});
+        let check = |member: &str, value: Value| {
+            let mut metadata = good.clone();
+            metadata[member] = value;
+            malformed(&json!({"metadata": metadata}))
+        };
+        assert_eq!(check("generation", json!(1)), None);
+        assert_eq!(check("name", json!("a/b")), Some("name"));
+        assert_eq!(check("uid", json!("")), Some("uid"));
+        assert_eq!(check("labels", json!({"a": 1})), Some("labels"));
+        assert_eq!(check("finalizers", json!([["x"]])), Some("finalizers"));
+        assert_eq!(check("ownerReferences", json!({})), Some("ownerReferences"));
+        assert_eq!(malformed(&json!([])), Some("metadata"));
+    }
 
     #[test]
     fn gone_new_and_changed_objects_are_differences() {

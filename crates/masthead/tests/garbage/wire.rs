@@ -93,10 +93,15 @@ impl Way {
         Some(outcome)
     }
 
-    /// Sends the message over HTTP/1.1 as it is.
+    /// Sends the message over HTTP/1.1 as it is. A server may end a connection between two requests,
+    /// so one that was used before gets a second chance.
     pub(crate) async fn over_http1(&mut self, message: &Message) -> Outcome {
-        let bytes = message.to_http1(&self.host(), &self.token);
-        self.bytes(&bytes, message, Close::No).await
+        let bytes = self.render(message);
+        let used = self.bare.is_some();
+        match self.bytes(&bytes, message, Close::No).await {
+            Outcome::Closed(_) if used => self.bytes(&bytes, message, Close::No).await,
+            outcome => outcome,
+        }
     }
 
     /// Sends bytes that may be no HTTP at all, and says goodbye after them.
@@ -257,7 +262,8 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 }
 
 fn parse_head(head: &[u8]) -> Result<(u16, Vec<(String, String)>), String> {
-    let text = std::str::from_utf8(head).map_err(|_| "a head that is no text")?;
+    // A client's own audit id comes back, whatever its bytes are.
+    let text = String::from_utf8_lossy(head);
     let mut lines = text.split("\r\n");
     let line = lines.next().unwrap_or_default();
     let code = line

@@ -121,10 +121,10 @@ fn status_to_v1(status: &mut Map<String, Value>, annotations: &mut Vec<(&str, Va
         let at = index_of(status, "desiredReplicas").unwrap_or(status.len());
         status.shift_insert(at, "currentReplicas".to_owned(), 0.into());
     }
-    let percents = current
+    let mut percents = current
         .iter()
         .filter_map(|metric| metric::cpu_utilization(metric, Side::Current));
-    let percent = percents.last().cloned();
+    let percent = percents.next_back().cloned();
     status.extend(percent.map(|percent| (CURRENT_CPU.to_owned(), percent)));
     if !current.is_empty() {
         let metrics = current.iter();

@@ -68,7 +68,6 @@ fn operation_of(item: &PathItem<'_>, operation: &Operation) -> Value {
             &[
                 "application/json-patch+json",
                 "application/merge-patch+json",
-                "application/strategic-merge-patch+json",
                 "application/apply-patch+yaml",
             ],
         ),

@@ -1,6 +1,6 @@
 //! The objects that every cluster has from the start: four namespaces and the API's own service.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use masthead_api::Status;
@@ -20,7 +20,8 @@ pub(crate) async fn run(app: &Arc<App>, address: SocketAddr) -> Result<(), Statu
         (("", "v1", "namespaces"), object)
     });
     ensure_all(app, "", namespaces).await?;
-    ensure_all(app, "default", service(address)).await
+    let service_ip = app.config.service_cidr.first_host();
+    ensure_all(app, "default", service(address, service_ip)).await
 }
 
 async fn ensure_all(
@@ -41,17 +42,18 @@ async fn ensure_all(
 
 type Gvr = (&'static str, &'static str, &'static str);
 
-fn service(address: SocketAddr) -> [(Gvr, Value); 3] {
+fn service(address: SocketAddr, service_ip: IpAddr) -> [(Gvr, Value); 3] {
     let (ip, port) = (address.ip().to_string(), address.port());
-    let family = if address.is_ipv4() { "IPv4" } else { "IPv6" };
+    let family_of = |ip: IpAddr| if ip.is_ipv4() { "IPv4" } else { "IPv6" };
+    let (family, service_family) = (family_of(address.ip()), family_of(service_ip));
     let service = json!({
         "kind": "Service", "apiVersion": "v1",
         "metadata": {"name": "kubernetes",
             "labels": {"component": "apiserver", "provider": "kubernetes"}},
         "spec": {
             "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": port}],
-            "clusterIP": "10.96.0.1", "clusterIPs": ["10.96.0.1"], "type": "ClusterIP",
-            "sessionAffinity": "None", "ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack",
+            "clusterIP": service_ip, "clusterIPs": [service_ip], "type": "ClusterIP",
+            "sessionAffinity": "None", "ipFamilies": [service_family], "ipFamilyPolicy": "SingleStack",
             "internalTrafficPolicy": "Cluster"},
         "status": {"loadBalancer": {}}});
     let endpoints = json!({
@@ -75,8 +77,18 @@ fn service(address: SocketAddr) -> [(Gvr, Value); 3] {
 
 async fn ensure(app: &Arc<App>, gvr: Gvr, namespace: &str, object: Value) -> Result<(), Status> {
     let (group, version, plural) = gvr;
-    let Some(resource) = app.catalog.resource(group, version, plural) else { return Ok(()) };
-    match (Creation { resource, namespace, object, run: Run::ForReal }).run(app).await {
+    let Some(resource) = app.catalog.resource(group, version, plural) else {
+        return Ok(());
+    };
+    match (Creation {
+        resource,
+        namespace,
+        object,
+        run: Run::ForReal,
+    })
+    .run(app)
+    .await
+    {
         Ok(_) => Ok(()),
         Err(status) if status.code == 409 => Ok(()),
         Err(status) => Err(status),

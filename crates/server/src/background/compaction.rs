@@ -15,12 +15,15 @@ pub(crate) async fn run(hub: Arc<Hub>, door: Door, interval: Duration) {
     if interval.is_zero() {
         return;
     }
-    let mut former = None;
+    let mut compacted = hub.head();
+    let mut former = compacted;
     loop {
         tokio::time::sleep(interval).await;
-        if let Some(revision) = former.replace(hub.head()) {
-            door.compact(revision).await;
+        if former > compacted {
+            door.compact(former).await;
+            compacted = former;
         }
+        former = hub.head();
     }
 }
 

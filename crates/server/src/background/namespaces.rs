@@ -23,17 +23,23 @@ use crate::hub::Subscription;
 /// Between the request to delete and the first sweep.
 const GRACE: Duration = Duration::from_secs(5);
 /// The longest pause between two sweeps.
-const PAUSE_MAX: Duration = Duration::from_secs(60);
+const PAUSE_MAX: Duration = Duration::from_mins(1);
 
 /// Sees namespaces end, for as long as the server runs.
 pub(crate) async fn run(app: Weak<App>) {
     let ending = Arc::new(Mutex::new(BTreeSet::new()));
     loop {
-        let Some(events) = app.upgrade().and_then(|app| subscribe(&app)) else { return };
+        let Some(events) = app.upgrade().and_then(|app| subscribe(&app)) else {
+            return;
+        };
         while let Some(deliveries) = next(&events).await {
             for object in deliveries.iter().filter_map(terminating) {
                 let name = object.key.name().to_owned();
-                if ending.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone()) {
+                if ending
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .insert(name.clone())
+                {
                     tokio::spawn(end(app.clone(), name, Arc::clone(&ending)));
                 }
             }
@@ -46,7 +52,9 @@ pub(crate) async fn run(app: Weak<App>) {
 fn subscribe(app: &App) -> Option<Subscription> {
     let request = WatchRequest {
         selector: Selector::default(),
-        start: WatchStart::State { end: InitialEnd::Silent },
+        start: WatchStart::State {
+            end: InitialEnd::Silent,
+        },
         bookmarks: Bookmarks::Off,
         timeout: None,
     };
@@ -86,19 +94,41 @@ async fn end(app: Weak<App>, name: String, ending: Arc<Mutex<BTreeSet<String>>>)
         }
         pause = (pause * 2).min(PAUSE_MAX);
     }
-    ending.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+    ending
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .remove(&name);
 }
 
 /// Deletes what is in the namespace. Answers whether the namespace itself is done with.
 async fn sweep(app: &Arc<App>, name: &str) -> bool {
     let mut remaining = false;
-    for resource in app.catalog.storages().filter(|resource| resource.is_namespaced()) {
-        let scope = Selector { namespace: Some(name.to_owned()), ..Selector::default() };
-        let Some(storage) = resource.storage else { continue };
-        let Some(snapshot) = app.hub.snapshot(storage) else { continue };
-        let keys: Vec<Key> = snapshot.range(&scope, Bound::Unbounded).map(|o| o.key.clone()).collect();
+    for resource in app
+        .catalog
+        .storages()
+        .filter(|resource| resource.is_namespaced())
+    {
+        let scope = Selector {
+            namespace: Some(name.to_owned()),
+            ..Selector::default()
+        };
+        let Some(storage) = resource.storage else {
+            continue;
+        };
+        let Some(snapshot) = app.hub.snapshot(storage) else {
+            continue;
+        };
+        let keys: Vec<Key> = snapshot
+            .range(&scope, Bound::Unbounded)
+            .map(|o| o.key.clone())
+            .collect();
         for key in keys {
-            let deletion = Deletion { resource, key: key.clone(), options: DeleteOptions::default(), run: Run::ForReal };
+            let deletion = Deletion {
+                resource,
+                key: key.clone(),
+                options: DeleteOptions::default(),
+                run: Run::ForReal,
+            };
             if let Err(status) = deletion.run(app).await {
                 tracing::debug!(%key, message = %status.message, "not deleted yet");
             }
@@ -114,14 +144,22 @@ async fn finalize(app: &Arc<App>, name: &str) -> bool {
     let key = Key::new("", name);
     let without = |old: &Value| {
         let mut new = old.clone();
-        if let Some(list) = new.pointer_mut("/spec/finalizers").and_then(Value::as_array_mut) {
+        if let Some(list) = new
+            .pointer_mut("/spec/finalizers")
+            .and_then(Value::as_array_mut)
+        {
             list.retain(|finalizer| finalizer != &json!("kubernetes"));
         }
         Ok(new)
     };
-    let done = crate::handle::update::Update { resource: namespaces, key, part: Some((UpdateOf::Finalize, Verb::Patch)), run: Run::ForReal }
-        .run(app, without)
-        .await;
+    let done = crate::handle::update::Update {
+        resource: namespaces,
+        key,
+        part: Some((UpdateOf::Finalize, Verb::Patch)),
+        run: Run::ForReal,
+    }
+    .run(app, without)
+    .await;
     match done {
         Ok(_) => true,
         Err(status) => status.code == 404,

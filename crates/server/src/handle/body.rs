@@ -20,13 +20,17 @@ pub(crate) async fn bytes(app: &App, request: Request<Incoming>) -> Result<Bytes
         Err(error) if error.is::<LengthLimitError>() => {
             Err(Status::request_entity_too_large(limit as u64))
         }
-        Err(error) => Err(Status::bad_request(format!("the body could not be read: {error}"))),
+        Err(error) => Err(Status::bad_request(format!(
+            "the body could not be read: {error}"
+        ))),
     }
 }
 
 /// The `Content-Type` of a request.
 pub(crate) fn content_type(headers: &HeaderMap) -> Option<&str> {
-    headers.get(CONTENT_TYPE).map(|value| value.to_str().unwrap_or("?"))
+    headers
+        .get(CONTENT_TYPE)
+        .map(|value| value.to_str().unwrap_or("?"))
 }
 
 /// The body as a tree, from JSON or YAML.
@@ -50,13 +54,14 @@ pub(crate) async fn object(
 pub(crate) fn yaml(bytes: &[u8]) -> Result<Value, Status> {
     let wrong = |why: String| Status::bad_request(format!("error converting YAML to JSON: {why}"));
     let text = std::str::from_utf8(bytes).map_err(|error| wrong(error.to_string()))?;
-    serde_saphyr::from_str(first_document(text))
-        .map_err(|error| wrong(error.to_string()))
+    serde_saphyr::from_str(first_document(text)).map_err(|error| wrong(error.to_string()))
 }
 
 fn first_document(text: &str) -> &str {
     let body = text.strip_prefix("---\n").unwrap_or(text);
-    body.find("\n---\n").and_then(|end| body.get(..=end)).unwrap_or(body)
+    body.find("\n---\n")
+        .and_then(|end| body.get(..=end))
+        .unwrap_or(body)
 }
 
 #[cfg(test)]
@@ -67,7 +72,10 @@ mod tests {
     fn only_the_first_document_of_a_yaml_text_counts() {
         assert_eq!(first_document("a: 1\n---\nb: 2\n"), "a: 1\n");
         assert_eq!(first_document("---\na: 1\n"), "a: 1\n");
-        assert_eq!(yaml(b"a: 'yes'\n").unwrap(), serde_json::json!({"a": "yes"}));
+        assert_eq!(
+            yaml(b"a: 'yes'\n").unwrap(),
+            serde_json::json!({"a": "yes"})
+        );
         assert_eq!(yaml(b"\xff").unwrap_err().code, 400);
     }
 }

@@ -14,8 +14,8 @@ use super::create::Run;
 use super::{Answered, collection, is_known, item, subresource};
 use crate::app::App;
 use crate::metrics::Route;
-use crate::warnings;
 use crate::respond::{Layout, Refusal};
+use crate::warnings;
 
 /// A request about a resource.
 pub(crate) struct Call {
@@ -49,7 +49,15 @@ impl Call {
             _ => String::new(),
         };
         let (headers, method) = (request.headers().clone(), request.method().clone());
-        Ok(Self { resource, path, query, accept, headers, method, namespace })
+        Ok(Self {
+            resource,
+            path,
+            query,
+            accept,
+            headers,
+            method,
+            namespace,
+        })
     }
 
     /// Answers the request.
@@ -58,7 +66,7 @@ impl Call {
             return Err(Status::method_not_allowed().into());
         }
         if self.path.watch_prefix {
-            return collection::watch_prefix(app, self).await;
+            return collection::watch_prefix(app, self);
         }
         let answered = self.dispatch(app, request).await;
         let warning = warnings::deprecation(&self.resource);
@@ -92,7 +100,11 @@ impl Call {
 
     /// Refuses a verb that the resource does not have.
     pub(crate) fn require(&self, verb: &str) -> Result<(), Status> {
-        if self.resource.has_verb(verb) { Ok(()) } else { Err(Status::method_not_allowed()) }
+        if self.resource.has_verb(verb) {
+            Ok(())
+        } else {
+            Err(Status::method_not_allowed())
+        }
     }
 
     /// How the answer is to be written.
@@ -131,25 +143,36 @@ impl Call {
     /// The field selector by the paths that its labels mean.
     fn supported(&self, selector: &FieldSelector) -> Result<FieldSelector, Status> {
         let path = |label: &str| {
-            let path = self.resource.field(label).map_err(|e| Status::bad_request(e.to_string()))?;
+            let path = self
+                .resource
+                .field(label)
+                .map_err(|e| Status::bad_request(e.to_string()))?;
             Ok::<_, Status>(path.to_owned())
         };
         let requirements = selector.0.iter().map(|requirement| {
             Ok(match requirement {
-                FieldRequirement::Equals { path: label, value } => {
-                    FieldRequirement::Equals { path: path(label)?, value: value.clone() }
-                }
-                FieldRequirement::NotEquals { path: label, value } => {
-                    FieldRequirement::NotEquals { path: path(label)?, value: value.clone() }
-                }
+                FieldRequirement::Equals { path: label, value } => FieldRequirement::Equals {
+                    path: path(label)?,
+                    value: value.clone(),
+                },
+                FieldRequirement::NotEquals { path: label, value } => FieldRequirement::NotEquals {
+                    path: path(label)?,
+                    value: value.clone(),
+                },
             })
         });
-        requirements.collect::<Result<Vec<_>, Status>>().map(FieldSelector)
+        requirements
+            .collect::<Result<Vec<_>, Status>>()
+            .map(FieldSelector)
     }
 
     /// Is the request only tried? (`dryRun` itself is checked with the other write options.)
     pub(crate) fn run(&self) -> Run {
-        if self.query.get("dryRun") == Some("All") { Run::Dry } else { Run::ForReal }
+        if self.query.get("dryRun") == Some("All") {
+            Run::Dry
+        } else {
+            Run::ForReal
+        }
     }
 
     /// What metrics call this kind of request.
@@ -172,7 +195,10 @@ impl Call {
             (None, true) => "cluster",
         };
         let subresource = self.path.subresource.as_deref().unwrap_or_default();
-        let known = self.resource.subresource(subresource).map_or("", |s| s.name.as_ref());
+        let known = self
+            .resource
+            .subresource(subresource)
+            .map_or("", |s| s.name.as_ref());
         Route {
             verb,
             group: self.resource.group.as_ref().into(),

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
 use masthead_api::{Answer, ListOptions, Route, Status};
@@ -19,7 +18,7 @@ pub(super) async fn answer(app: &Arc<App>, call: &Call, request: Request<Incomin
     match call.method {
         Method::GET if call.query.boolean("watch") == Some(true) => {
             call.require("watch").map_err(|_| not_watchable(call))?;
-            watch::answer(app, call).await
+            watch::answer(app, call)
         }
         Method::GET => {
             call.require("list")?;
@@ -38,12 +37,12 @@ pub(super) async fn answer(app: &Arc<App>, call: &Call, request: Request<Incomin
 }
 
 /// The deprecated `/watch/` paths: always a stream.
-pub(super) async fn watch_prefix(app: &Arc<App>, call: &Call) -> Answered {
+pub(super) fn watch_prefix(app: &Arc<App>, call: &Call) -> Answered {
     if call.method != Method::GET || call.path.subresource.is_some() {
         return Err(Status::method_not_allowed().into());
     }
     call.require("watch").map_err(|_| not_watchable(call))?;
-    watch::answer(app, call).await
+    watch::answer(app, call)
 }
 
 fn not_watchable(call: &Call) -> Status {
@@ -73,14 +72,18 @@ async fn create(app: &Arc<App>, call: &Call, request: Request<Incoming>) -> Answ
 
 /// Deletes what a list with these options shows, one by one, and answers with that list.
 async fn delete_many(app: &Arc<App>, call: &Call, request: Request<Incoming>) -> Answered {
-    let answer = Answer { route: Route::Object, streaming: false, allow_transform: true };
+    let answer = Answer {
+        route: Route::Object,
+        streaming: false,
+        allow_transform: true,
+    };
     let media = call.negotiate(answer)?;
     let list_options = ListOptions::decode(&call.query)?;
     list_options.validate_list()?;
     let body = body::bytes(app, request).await?;
     let options = DeleteOptions::decode(&body, &call.query)?;
     let found = list::find(app, call, &list_options).await?;
-    let (head, items) = found.page(call)?;
+    let (head, items) = found.page(call);
     for object in &items {
         let deletion = Deletion {
             resource: &call.resource,
@@ -96,6 +99,11 @@ async fn delete_many(app: &Arc<App>, call: &Call, request: Request<Incoming>) ->
     }
     let rendering = list::rendering(app, call, media)?;
     let mut list = ListBody::new(&head, Items::Page(items.into_iter()), rendering);
-    let json = list.whole(usize::MAX).unwrap_or_else(Bytes::new);
-    Ok(respond::document(StatusCode::OK, json, call.layout(media), &call.headers))
+    let json = list.whole(usize::MAX).unwrap_or_default();
+    Ok(respond::document(
+        StatusCode::OK,
+        json,
+        call.layout(media),
+        &call.headers,
+    ))
 }

@@ -9,7 +9,7 @@ use masthead_objects::{SharedResource, encode, store_key, write};
 use serde_json::Value;
 
 use super::{store_failure, unencodable};
-use crate::app::App;
+use crate::app::{App, storage_of, to_stored};
 use crate::door::{Change, Write, Written};
 
 /// Tries at a name that is free, where the server makes it up.
@@ -58,22 +58,32 @@ pub(crate) struct Creation<'a> {
 
 impl Creation<'_> {
     /// Creates the object.
-    pub(crate) async fn run(self, app: &Arc<App>) -> Result<Answer, Status> {
-        let made_up = self.object.pointer("/metadata/name").is_none_or(|name| name == "");
-        for _ in 1..NAMES_MAX {
-            match self.attempt(app).await {
-                Err(status) if made_up && status.reason == Reason::ALREADY_EXISTS => {}
-                answer => return answer,
+    pub(crate) async fn run(mut self, app: &Arc<App>) -> Result<Answer, Status> {
+        if self
+            .object
+            .pointer("/metadata/name")
+            .is_none_or(|name| name == "")
+        {
+            for _ in 1..NAMES_MAX {
+                match self.attempt(app, self.object.clone()).await {
+                    Err(status) if status.reason == Reason::ALREADY_EXISTS => {}
+                    answer => return answer,
+                }
             }
         }
-        self.attempt(app).await
+        let object = std::mem::take(&mut self.object);
+        self.attempt(app, object).await
     }
 
-    async fn attempt(&self, app: &Arc<App>) -> Result<Answer, Status> {
+    async fn attempt(&self, app: &Arc<App>, object: Value) -> Result<Answer, Status> {
         let stored = app.stored(self.resource);
-        let created = app.to_stored(self.resource, self.object.clone()).and_then(|object| {
-            write::create(stored, self.namespace, object, &app.write_context())
-        });
+        let asked = object
+            .pointer("/metadata/name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let asked = asked.to_owned();
+        let created = to_stored(self.resource, object)
+            .and_then(|object| write::create(stored, self.namespace, object, &app.write_context()));
         // What is wrong with the request as such comes before what is wrong with the namespace,
         // and that before what is wrong with the object.
         if let Err(status) = &created
@@ -81,10 +91,12 @@ impl Creation<'_> {
         {
             return created.map(Answer::Value);
         }
-        let name = self.object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-        app.check_namespace(self.resource, self.namespace, name)?;
+        app.check_namespace(self.resource, self.namespace, &asked)?;
         let object = created?;
-        let name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+        let name = object
+            .pointer("/metadata/name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let key = Key::new(self.namespace, name);
         self.refuse_existing(app, &key)?;
         if self.run == Run::Dry {
@@ -94,11 +106,12 @@ impl Creation<'_> {
     }
 
     async fn commit(&self, app: &Arc<App>, key: Key, object: &Value) -> Result<Answer, Status> {
-        let storage = app.storage(self.resource)?;
+        let storage = storage_of(self.resource)?;
         let encoded = encode(app.stored(self.resource), object).map_err(|e| unencodable(&e))?;
-        let requires = self.resource.is_namespaced().then(|| {
-            Bytes::from(store_key(app.namespaces(), "", self.namespace))
-        });
+        let requires = self
+            .resource
+            .is_namespaced()
+            .then(|| Bytes::from(store_key(app.namespaces(), "", self.namespace)));
         let write = Write {
             storage,
             store_key: Bytes::from(store_key(self.resource, self.namespace, key.name())),
@@ -108,7 +121,12 @@ impl Creation<'_> {
             change: Change::Put(encoded),
             ttl: ttl(app, self.resource),
         };
-        match app.door.write(write).await.map_err(|error| store_failure(&error))? {
+        match app
+            .door
+            .write(write)
+            .await
+            .map_err(|error| store_failure(&error))?
+        {
             Written::Committed(event) => match &event.new {
                 Some(object) => Ok(Answer::Stored(Arc::clone(object))),
                 None => Err(Status::internal_error("a creation without an object")),
@@ -122,7 +140,7 @@ impl Creation<'_> {
     }
 
     fn refuse_existing(&self, app: &App, key: &Key) -> Result<(), Status> {
-        match app.hub.get(app.storage(self.resource)?, key.as_str()) {
+        match app.hub.get(storage_of(self.resource)?, key.as_str()) {
             Some(existing) => Err(already_exists(self.resource, key.name(), Some(&existing))),
             None => Ok(()),
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::create::Run;
 use super::{store_failure, unencodable};
-use crate::app::App;
+use crate::app::{App, storage_of, value_of};
 use crate::door::{Change, Write, Written};
 
 /// Tries until a deletion that others keep overtaking is given up with a conflict.
@@ -49,7 +49,7 @@ pub(crate) enum Fate {
 impl Deletion<'_> {
     /// Deletes the object, or marks it.
     pub(crate) async fn run(&self, app: &Arc<App>) -> Result<Deleted, Status> {
-        let storage = app.storage(self.resource)?;
+        let storage = storage_of(self.resource)?;
         for _ in 0..TRIES_MAX {
             let Some(old) = app.hub.get(storage, self.key.as_str()) else {
                 return Err(self.not_found());
@@ -59,15 +59,23 @@ impl Deletion<'_> {
             }
         }
         let resource = self.resource;
-        Err(Status::conflict_modified(&resource.group, &resource.plural, self.key.name()))
+        Err(Status::conflict_modified(
+            &resource.group,
+            &resource.plural,
+            self.key.name(),
+        ))
     }
 
     /// One try; `None` if the object changed meanwhile.
     async fn attempt(&self, app: &Arc<App>, old: Arc<Object>) -> Result<Option<Deleted>, Status> {
         // A deletion touches the metadata alone, which all versions share.
-        let value = app.value(app.stored(self.resource), &old)?;
-        let outcome =
-            write::delete(self.resource, &value, &self.options, &app.hub.clock().timestamp())?;
+        let value = value_of(app.stored(self.resource), &old)?;
+        let outcome = write::delete(
+            self.resource,
+            &value,
+            &self.options,
+            &app.hub.clock().timestamp(),
+        )?;
         if self.run == Run::Dry {
             return Ok(Some(match outcome {
                 DeleteOutcome::Mark(new) => Deleted::Dry(new, Fate::Stays),
@@ -98,12 +106,17 @@ impl Deletion<'_> {
     ) -> Result<Option<Arc<Object>>, Status> {
         let encoded = encode(app.stored(self.resource), new).map_err(|e| unencodable(&e))?;
         let change = Change::Put(encoded);
-        Ok(self.write(app, old, change).await?.and_then(|event| event.new.clone()))
+        Ok(self
+            .write(app, old, change)
+            .await?
+            .and_then(|event| event.new.clone()))
     }
 
     async fn remove(&self, app: &Arc<App>, old: &Object) -> Result<Option<Deleted>, Status> {
         let event = self.write(app, old, Change::Delete).await?;
-        Ok(event.and_then(|event| event.object(WatchEventType::Deleted).cloned()).map(Deleted::Gone))
+        Ok(event
+            .and_then(|event| event.object(WatchEventType::Deleted).cloned())
+            .map(Deleted::Gone))
     }
 
     async fn write(
@@ -113,7 +126,7 @@ impl Deletion<'_> {
         change: Change,
     ) -> Result<Option<Arc<Event>>, Status> {
         let write = Write {
-            storage: app.storage(self.resource)?,
+            storage: storage_of(self.resource)?,
             store_key: super::store_key(self.resource, &self.key),
             key: self.key.clone(),
             expected: Some(old.revision),
@@ -121,7 +134,12 @@ impl Deletion<'_> {
             change,
             ttl: None,
         };
-        match app.door.write(write).await.map_err(|error| store_failure(&error))? {
+        match app
+            .door
+            .write(write)
+            .await
+            .map_err(|error| store_failure(&error))?
+        {
             Written::Committed(event) => Ok(Some(event)),
             Written::Conflict => Ok(None),
         }

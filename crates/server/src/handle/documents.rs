@@ -36,7 +36,12 @@ pub(super) fn answer(
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     match parts.as_slice() {
         [""] => document(request, accept, query, root_paths(app.catalog)),
-        ["version"] | ["version", ""] => document(request, accept, query, version::version().to_string().into()),
+        ["version"] | ["version", ""] => document(
+            request,
+            accept,
+            query,
+            version::version().to_string().into(),
+        ),
         ["metrics"] => {
             app.refresh_metrics();
             let body = ResponseBody::full(app.metrics.encode());
@@ -46,7 +51,11 @@ pub(super) fn answer(
         ["apis"] | ["apis", ""] => root(app, request, accept, query, Root::Apis),
         ["api", version] | ["api", version, ""] => resources(app, request, accept, query, version),
         ["apis", group] | ["apis", group, ""] => {
-            let json = app.discovery.group(group).cloned().ok_or_else(page_not_found)?;
+            let json = app
+                .discovery
+                .group(group)
+                .cloned()
+                .ok_or_else(page_not_found)?;
             document(request, accept, query, json)
         }
         ["apis", group, version] | ["apis", group, version, ""] => {
@@ -67,7 +76,11 @@ pub(super) fn document(
     query: &Query,
     json: Bytes,
 ) -> Answered {
-    let answer = Answer { route: Route::Object, streaming: false, allow_transform: false };
+    let answer = Answer {
+        route: Route::Object,
+        streaming: false,
+        allow_transform: false,
+    };
     let media = negotiate(accept, answer)?;
     let pretty = media.pretty || query.boolean("pretty") == Some(true);
     let layout = match media.format {
@@ -75,7 +88,12 @@ pub(super) fn document(
         Format::Json if pretty => Layout::Pretty,
         Format::Json => Layout::Json,
     };
-    Ok(respond::document(StatusCode::OK, json, layout, request.headers()))
+    Ok(respond::document(
+        StatusCode::OK,
+        json,
+        layout,
+        request.headers(),
+    ))
 }
 
 fn resources(
@@ -85,7 +103,11 @@ fn resources(
     query: &Query,
     api_version: &str,
 ) -> Answered {
-    let json = app.discovery.resources(api_version).cloned().ok_or_else(Status::not_found_path)?;
+    let json = app
+        .discovery
+        .resources(api_version)
+        .cloned()
+        .ok_or_else(Status::not_found_path)?;
     document(request, accept, query, json)
 }
 
@@ -110,22 +132,30 @@ fn root(
 
 /// The aggregated form, or 304 where the client has it already.
 fn aggregated(request: &Request<Incoming>, document: &Aggregated) -> Response<ResponseBody> {
-    let known = request.headers().get(IF_NONE_MATCH).and_then(|tag| tag.to_str().ok());
-    let is_known = known.is_some_and(|tag| tag.trim_matches('"') == document.etag.trim_matches('"'));
+    let known = request
+        .headers()
+        .get(IF_NONE_MATCH)
+        .and_then(|tag| tag.to_str().ok());
+    let is_known =
+        known.is_some_and(|tag| tag.trim_matches('"') == document.etag.trim_matches('"'));
     let mut response = if is_known {
         let mut response = Response::new(ResponseBody::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response
     } else {
         let json = document.json.clone();
-        let mut response =
-            respond::document(StatusCode::OK, json, Layout::Json, request.headers());
+        let mut response = respond::document(StatusCode::OK, json, Layout::Json, request.headers());
         let kind = HeaderValue::from_static(AGGREGATED_CONTENT_TYPE);
-        response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+        response
+            .headers_mut()
+            .insert(http::header::CONTENT_TYPE, kind);
         response
     };
     let headers = response.headers_mut();
-    headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("public"));
+    headers.insert(
+        http::header::CACHE_CONTROL,
+        HeaderValue::from_static("public"),
+    );
     headers.insert(http::header::VARY, HeaderValue::from_static("Accept"));
     if let Ok(tag) = HeaderValue::from_str(&document.etag) {
         headers.insert(ETAG, tag);

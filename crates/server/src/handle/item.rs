@@ -17,9 +17,9 @@ use super::create::Creation;
 use super::delete::{Deleted, Deletion, Fate, answers_with_object};
 use super::update::Update;
 use super::{Answered, Call, body, options};
-use crate::app::App;
-use crate::rendering::Rendering;
+use crate::app::{App, storage_of};
 use crate::listen::ResponseBody;
+use crate::rendering::Rendering;
 use crate::{respond, warnings};
 
 pub(super) async fn answer(
@@ -51,7 +51,11 @@ pub(super) async fn answer(
 
 /// How one object is to be written.
 pub(super) fn media(call: &Call) -> Result<MediaType, Status> {
-    call.negotiate(Answer { route: Route::Object, streaming: false, allow_transform: true })
+    call.negotiate(Answer {
+        route: Route::Object,
+        streaming: false,
+        allow_transform: true,
+    })
 }
 
 /// An answer of one object.
@@ -64,7 +68,12 @@ pub(super) fn respond(
 ) -> Answered {
     let rendering = Rendering::new(app, call, media)?.of_one()?;
     let json = rendering.object(json);
-    Ok(respond::document(code, json, call.layout(media), &call.headers))
+    Ok(respond::document(
+        code,
+        json,
+        call.layout(media),
+        &call.headers,
+    ))
 }
 
 pub(super) async fn get(app: &Arc<App>, call: &Call, name: &str) -> Answered {
@@ -73,7 +82,7 @@ pub(super) async fn get(app: &Arc<App>, call: &Call, name: &str) -> Answered {
         let message = "the export parameter, deprecated since v1.14, is no longer supported";
         return Err(Status::bad_request(message).into());
     }
-    let storage = app.storage(&call.resource)?;
+    let storage = storage_of(&call.resource)?;
     let text = call.query.get("resourceVersion").unwrap_or_default();
     let version = parse_resource_version(text).map_err(Status::bare_500)?;
     let freshness = Freshness::of_get((!text.is_empty()).then_some(version));
@@ -90,7 +99,11 @@ pub(super) async fn fresh(app: &App, revision: Revision) -> Result<(), Status> {
     if app.hub.head() >= revision || app.hub.reached(revision).await {
         return Ok(());
     }
-    Err(Status::too_large_resource_version(revision.get(), app.hub.head().get(), Some(1)))
+    Err(Status::too_large_resource_version(
+        revision.get(),
+        app.hub.head().get(),
+        Some(1),
+    ))
 }
 
 pub(super) async fn put(
@@ -130,7 +143,7 @@ pub(super) async fn patch(
         PatchType::Json | PatchType::Merge | PatchType::Strategic => bytes,
     };
     if kind == PatchType::Apply && part == UpdateOf::Object {
-        let storage = app.storage(&call.resource)?;
+        let storage = storage_of(&call.resource)?;
         if app.hub.get(storage, call.key(name).as_str()).is_none() {
             return apply_to_nothing(app, call, name, &patch, media).await;
         }
@@ -141,8 +154,9 @@ pub(super) async fn patch(
         part: Some((part, Verb::Patch)),
         run: call.run(),
     };
-    let answer =
-        update.run(app, |old| patch::apply(&call.resource, kind, old, &patch)).await?;
+    let answer = update
+        .run(app, |old| patch::apply(&call.resource, kind, old, &patch))
+        .await?;
     respond(app, call, StatusCode::OK, answer.json(), media)
 }
 
@@ -157,7 +171,14 @@ async fn apply_to_nothing(
     let object = patch::apply_to_nothing(&call.resource, patch)?;
     write::check_address(&call.resource, &call.namespace, name, &object)?;
     let (resource, namespace) = (&call.resource, call.namespace.as_str());
-    let answer = Creation { resource, namespace, object, run: call.run() }.run(app).await?;
+    let answer = Creation {
+        resource,
+        namespace,
+        object,
+        run: call.run(),
+    }
+    .run(app)
+    .await?;
     respond(app, call, StatusCode::CREATED, answer.json(), media)
 }
 
@@ -171,8 +192,12 @@ pub(super) async fn delete(
     let body = body::bytes(app, request).await?;
     let options = DeleteOptions::decode(&body, &call.query)?;
     let warning = write::delete_warning(&call.resource, &options);
-    let deletion =
-        Deletion { resource: &call.resource, key: call.key(name), options, run: call.run() };
+    let deletion = Deletion {
+        resource: &call.resource,
+        key: call.key(name),
+        options,
+        run: call.run(),
+    };
     let (json, gone) = match deletion.run(app).await? {
         Deleted::Gone(object) => (object.json_bytes(), true),
         Deleted::Pending(object) => (object.json_bytes(), false),
@@ -205,9 +230,16 @@ fn warned(
 
 fn uid(json: &[u8]) -> String {
     let object: serde_json::Value = serde_json::from_slice(json).unwrap_or_default();
-    object.pointer("/metadata/uid").and_then(|uid| uid.as_str()).unwrap_or_default().to_owned()
+    object
+        .pointer("/metadata/uid")
+        .and_then(|uid| uid.as_str())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// JSON, for answers that know no transformation.
-pub(super) const JSON: MediaType =
-    MediaType { format: Format::Json, transform: masthead_api::Transform::None, pretty: false };
+pub(super) const JSON: MediaType = MediaType {
+    format: Format::Json,
+    transform: masthead_api::Transform::None,
+    pretty: false,
+};

@@ -14,35 +14,43 @@ use masthead_watch::{
 };
 
 use super::{Answered, Call, item};
-use crate::app::App;
+use crate::app::{App, storage_of};
 use crate::listen::ResponseBody;
+use crate::past;
 use crate::rendering::Rendering;
 use crate::respond::{self, Layout};
 use crate::stream::{self, Items, ListBody, ListHead};
-use crate::past;
 
 /// Lists up to this size are sent in one piece, with their length.
 const WHOLE_BYTES_MAX: usize = 64 * 1024;
 
 pub(super) async fn answer(app: &Arc<App>, call: &Call) -> Answered {
-    let answer = Answer { route: Route::Collection, streaming: false, allow_transform: true };
+    let answer = Answer {
+        route: Route::Collection,
+        streaming: false,
+        allow_transform: true,
+    };
     let media = call.negotiate(answer)?;
     let options = ListOptions::decode(&call.query)?;
     options.validate_list()?;
     let rendering = rendering(app, call, media)?;
     let found = find(app, call, &options).await?;
-    let storage = app.storage(&call.resource)?;
+    let storage = storage_of(&call.resource)?;
     let (head, items) = if found.limit.is_none() && found.from.is_none() {
         (found.whole_head(), found.cursor())
     } else {
         let snapshot = found.snapshot.clone();
-        let (head, items) = found.page(call)?;
+        let (head, items) = found.page(call);
         if head.continue_token.is_some() {
             app.hub.keep(storage, &snapshot);
         }
         (head, Items::Page(items.into_iter()))
     };
-    Ok(respond(call, ListBody::new(&head, items, rendering), call.layout(media)))
+    Ok(respond(
+        call,
+        ListBody::new(&head, items, rendering),
+        call.layout(media),
+    ))
 }
 
 fn respond(call: &Call, mut list: ListBody, layout: Layout) -> http::Response<ResponseBody> {
@@ -81,7 +89,7 @@ pub(super) async fn find(
     call: &Call,
     options: &ListOptions,
 ) -> Result<Found, Status> {
-    let storage = app.storage(&call.resource)?;
+    let storage = storage_of(&call.resource)?;
     let selector = call.selector(options)?;
     let token = token(options)?;
     let plan = plan(options, token.as_ref())?;
@@ -90,7 +98,9 @@ pub(super) async fn find(
             if let Freshness::AtLeast(revision) = freshness {
                 item::fresh(app, revision).await?;
             }
-            app.hub.snapshot(storage).ok_or_else(Status::not_found_path)?
+            app.hub
+                .snapshot(storage)
+                .ok_or_else(Status::not_found_path)?
         }
         ListState::Exactly(revision) => {
             item::fresh(app, revision).await?;
@@ -101,9 +111,18 @@ pub(super) async fn find(
             }
         }
     };
-    let scope = if call.namespace.is_empty() { String::new() } else { format!("{}/", call.namespace) };
+    let scope = if call.namespace.is_empty() {
+        String::new()
+    } else {
+        format!("{}/", call.namespace)
+    };
     let from = token.map(|token| format!("{scope}{}", token.start));
-    Ok(Found { snapshot, selector, from, limit: NonZeroUsize::new(plan.limit) })
+    Ok(Found {
+        snapshot,
+        selector,
+        from,
+        limit: NonZeroUsize::new(plan.limit),
+    })
 }
 
 fn token(options: &ListOptions) -> Result<Option<ContinueToken>, Status> {
@@ -147,7 +166,10 @@ fn expired(error: &past::PastError, token: Option<&ContinueToken>) -> Status {
             Status::expired("The resourceVersion for the provided list is too old.")
         }
         (past::PastError::Compacted, Some(token)) => {
-            let onward = ContinueToken { revision: -1, start: token.start.clone() };
+            let onward = ContinueToken {
+                revision: -1,
+                start: token.start.clone(),
+            };
             Status::expired(
                 "The provided continue parameter is too old to display a consistent list result. \
                  You can start a new list without the continue parameter, or use the continue \
@@ -172,16 +194,29 @@ impl Found {
     }
 
     /// One page, and what the list says of itself.
-    pub(super) fn page(self, call: &Call) -> Result<(ListHead, Vec<Arc<Object>>), Status> {
-        let from = self.from.as_deref().map_or(Bound::Unbounded, Bound::Included);
+    pub(super) fn page(self, call: &Call) -> (ListHead, Vec<Arc<Object>>) {
+        let from = self
+            .from
+            .as_deref()
+            .map_or(Bound::Unbounded, Bound::Included);
         let page = masthead_watch::page(&self.snapshot, &self.selector, from, self.limit);
         let revision = i64::try_from(self.snapshot.revision().get()).unwrap_or(i64::MAX);
         let token = page.next_after.map(|key| {
-            let key = if call.namespace.is_empty() { key.as_str() } else { key.name() };
+            let key = if call.namespace.is_empty() {
+                key.as_str()
+            } else {
+                key.name()
+            };
             ContinueToken::after(revision, key).encode()
         });
-        let remaining = page.remaining.and_then(|remaining| u64::try_from(remaining).ok());
-        let head = ListHead { continue_token: token, remaining, ..ListHead::at(self.snapshot.revision()) };
-        Ok((head, page.items))
+        let remaining = page
+            .remaining
+            .and_then(|remaining| u64::try_from(remaining).ok());
+        let head = ListHead {
+            continue_token: token,
+            remaining,
+            ..ListHead::at(self.snapshot.revision())
+        };
+        (head, page.items)
     }
 }

@@ -24,11 +24,13 @@ pub(crate) mod update;
 use std::sync::Arc;
 use std::time::Instant;
 
+use bytes::Bytes;
 use http::header::{ACCEPT, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use bytes::Bytes;
 use hyper::body::Incoming;
-use masthead_api::{Accept, Format, Key, Object, Path, PathError, Query, ResourcePath, Status, find_error_format};
+use masthead_api::{
+    Accept, Format, Key, Object, Path, PathError, Query, ResourcePath, Status, find_error_format,
+};
 
 use masthead_objects::{DecodeError, Resource};
 use serde_json::Value;
@@ -62,7 +64,9 @@ impl Handler for App {
         });
         response.headers_mut().insert("Audit-Id", audit_id);
         if let Some(route) = route {
-            self.metrics.route(&route).answered(response.status().as_u16(), began.elapsed(), false);
+            self.metrics
+                .route(&route)
+                .answered(response.status().as_u16(), began.elapsed(), false);
         }
         response
     }
@@ -87,9 +91,10 @@ impl App {
             Err(status) => return (None, Err(status.into())),
         };
         match path {
-            Path::NonResource(path) => {
-                (None, documents::answer(self, &request, &path, &query, accept))
-            }
+            Path::NonResource(path) => (
+                None,
+                documents::answer(self, &request, &path, &query, accept),
+            ),
             Path::Resource(path) => match self.call(path, query, accept, &request) {
                 Ok(call) => (Some(call.route()), call.answer(self, request).await),
                 Err(refusal) => (None, Err(refusal)),
@@ -116,14 +121,20 @@ impl App {
 }
 
 fn accept(headers: &HeaderMap) -> Accept {
-    let values: Vec<&str> =
-        headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
+    let values: Vec<&str> = headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .collect();
     Accept::parse((!values.is_empty()).then(|| values.join(",")).as_deref())
 }
 
 /// The client's own id of the request, or a new one.
 fn audit_id(headers: &HeaderMap) -> HeaderValue {
-    let own = headers.get("Audit-ID").filter(|id| !id.is_empty() && id.len() <= 64).cloned();
+    let own = headers
+        .get("Audit-ID")
+        .filter(|id| !id.is_empty() && id.len() <= 64)
+        .cloned();
     own.or_else(|| HeaderValue::from_str(&uuid::Uuid::new_v4().to_string()).ok())
         .unwrap_or(HeaderValue::from_static("-"))
 }
@@ -160,7 +171,11 @@ pub(crate) fn unencodable(error: &DecodeError) -> Status {
 
 /// Where an object lies in the store.
 pub(crate) fn store_key(resource: &Resource, key: &Key) -> Bytes {
-    Bytes::from(masthead_objects::store_key(resource, key.namespace(), key.name()))
+    Bytes::from(masthead_objects::store_key(
+        resource,
+        key.namespace(),
+        key.name(),
+    ))
 }
 
 /// Is the object on its way out?
@@ -171,5 +186,8 @@ pub(crate) fn is_terminating(object: &Object) -> bool {
 
 /// Is the method one of those that this server knows at all?
 fn is_known(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::POST | Method::PUT | Method::PATCH | Method::DELETE)
+    matches!(
+        *method,
+        Method::GET | Method::POST | Method::PUT | Method::PATCH | Method::DELETE
+    )
 }

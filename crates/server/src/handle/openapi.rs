@@ -45,8 +45,11 @@ fn document(
     let hash = query.get("hash").unwrap_or_default();
     if !hash.is_empty() && hash != current {
         let place = app.openapi().location(path).unwrap_or_default();
-        let mut response =
-            respond::answer(StatusCode::MOVED_PERMANENTLY, "text/html", ResponseBody::empty());
+        let mut response = respond::answer(
+            StatusCode::MOVED_PERMANENTLY,
+            "text/html",
+            ResponseBody::empty(),
+        );
         if let Ok(place) = HeaderValue::from_str(&place) {
             response.headers_mut().insert(LOCATION, place);
         }

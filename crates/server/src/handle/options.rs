@@ -22,14 +22,25 @@ pub(crate) fn check(query: &Query, kind: &str) -> Result<(), Status> {
         && !matches!(validation, "" | "Ignore" | "Warn" | "Strict")
     {
         let supported = ["", "Ignore", "Strict", "Warn"];
-        errors.push(FieldError::not_supported("fieldValidation", validation, &supported));
+        errors.push(FieldError::not_supported(
+            "fieldValidation",
+            validation,
+            &supported,
+        ));
     }
-    if errors.is_empty() { Ok(()) } else { Err(Status::invalid("meta.k8s.io", kind, "", &errors)) }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(Status::invalid("meta.k8s.io", kind, "", &errors))
+    }
 }
 
 fn field_manager(manager: &str, errors: &mut Vec<FieldError>) {
     if manager.chars().count() > FIELD_MANAGER_CHARS_MAX {
-        errors.push(FieldError::too_long("fieldManager", FIELD_MANAGER_CHARS_MAX));
+        errors.push(FieldError::too_long(
+            "fieldManager",
+            FIELD_MANAGER_CHARS_MAX,
+        ));
     }
     if let Some((at, c)) = manager.char_indices().find(|(_, c)| c.is_control()) {
         let detail = format!(

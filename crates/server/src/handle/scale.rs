@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::create::Answer;
 use super::update::Update;
 use super::{Answered, Call, body, options, subresource};
-use crate::app::App;
+use crate::app::{App, storage_of, value_of};
 
 pub(super) async fn answer(
     app: &Arc<App>,
@@ -23,10 +23,16 @@ pub(super) async fn answer(
 ) -> Answered {
     match call.method {
         Method::GET => {
-            let object = app.hub.get(app.storage(&call.resource)?, call.key(name).as_str());
+            let object = app
+                .hub
+                .get(storage_of(&call.resource)?, call.key(name).as_str());
             let object = object.ok_or_else(|| call.not_found(name))?;
-            let scale = write::scale_of(&app.value(&call.resource, &object)?);
-            subresource::other(call, StatusCode::OK, Bytes::from(scale.to_string()))
+            let scale = write::scale_of(&value_of(&call.resource, &object)?);
+            Ok(subresource::other(
+                call,
+                StatusCode::OK,
+                Bytes::from(scale.to_string()),
+            ))
         }
         Method::PUT => {
             options::check(&call.query, "UpdateOptions")?;
@@ -42,7 +48,10 @@ pub(super) async fn answer(
                 PatchType::Json | PatchType::Merge | PatchType::Strategic => bytes,
             };
             let resource = Arc::clone(&call.resource);
-            change(app, call, name, move |scale| patch::apply_raw(&resource, kind, scale, &document)).await
+            change(app, call, name, move |scale| {
+                patch::apply_raw(&resource, kind, scale, &document)
+            })
+            .await
         }
         _ => Err(Status::method_not_allowed().into()),
     }
@@ -68,9 +77,13 @@ async fn change(
         })
         .await?;
     let object = match &answer {
-        Answer::Stored(object) => app.value(resource, object)?,
+        Answer::Stored(object) => value_of(resource, object)?,
         Answer::Value(value) => value.clone(),
     };
     let scale = write::scale_of(&object);
-    subresource::other(call, StatusCode::OK, Bytes::from(scale.to_string()))
+    Ok(subresource::other(
+        call,
+        StatusCode::OK,
+        Bytes::from(scale.to_string()),
+    ))
 }

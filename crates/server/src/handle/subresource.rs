@@ -11,7 +11,7 @@ use masthead_objects::write::{self, UpdateOf};
 use super::delete::Deletion;
 use super::update::Update;
 use super::{Answered, Call, body, item, options};
-use crate::app::App;
+use crate::app::{App, storage_of};
 use crate::respond;
 
 pub(super) async fn answer(
@@ -58,7 +58,11 @@ fn part(subresource: &str) -> UpdateOf {
 
 /// Subresources that need a kubelet or an issuer of tokens: there is none here.
 fn unserved(app: &App, call: &Call, name: &str, subresource: &str) -> Answered {
-    if app.hub.get(app.storage(&call.resource)?, call.key(name).as_str()).is_none() {
+    if app
+        .hub
+        .get(storage_of(&call.resource)?, call.key(name).as_str())
+        .is_none()
+    {
         return Err(call.not_found(name).into());
     }
     let message = format!("{subresource} of {} is not served", call.resource.plural);
@@ -75,25 +79,40 @@ async fn bind(app: &Arc<App>, call: &Call, name: &str, request: Request<Incoming
         run: call.run(),
     };
     let now = app.hub.clock().timestamp();
-    update.run(app, |pod| write::bind(pod, &binding, &now)).await?;
+    update
+        .run(app, |pod| write::bind(pod, &binding, &now))
+        .await?;
     Ok(success(call))
 }
 
 async fn evict(app: &Arc<App>, call: &Call, name: &str, request: Request<Incoming>) -> Answered {
     let eviction = body::object(app, call, request).await?;
     let options = write::evict(name, &eviction)?;
-    let deletion =
-        Deletion { resource: &call.resource, key: call.key(name), options, run: call.run() };
+    let deletion = Deletion {
+        resource: &call.resource,
+        key: call.key(name),
+        options,
+        run: call.run(),
+    };
     deletion.run(app).await?;
     Ok(success(call))
 }
 
 fn success(call: &Call) -> http::Response<crate::listen::ResponseBody> {
     let json = Status::success(201).to_json();
-    respond::document(StatusCode::CREATED, json, call.layout(item::JSON), &call.headers)
+    respond::document(
+        StatusCode::CREATED,
+        json,
+        call.layout(item::JSON),
+        &call.headers,
+    )
 }
 
 /// An answer that is no object of the resource.
-pub(super) fn other(call: &Call, code: StatusCode, json: Bytes) -> Answered {
-    Ok(respond::document(code, json, call.layout(item::JSON), &call.headers))
+pub(super) fn other(
+    call: &Call,
+    code: StatusCode,
+    json: Bytes,
+) -> http::Response<crate::listen::ResponseBody> {
+    respond::document(code, json, call.layout(item::JSON), &call.headers)
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::create::{Answer, Run};
 use super::{store_failure, unencodable};
-use crate::app::App;
+use crate::app::{App, storage_of, to_stored, value_of};
 use crate::door::{Change, Write, Written};
 
 /// Tries until a write that others keep overtaking is given up with a conflict.
@@ -35,7 +35,7 @@ impl Update<'_> {
         app: &Arc<App>,
         change: impl Fn(&Value) -> Result<Value, Status> + Send + Sync,
     ) -> Result<Answer, Status> {
-        let storage = app.storage(self.resource)?;
+        let storage = storage_of(self.resource)?;
         let stored = app.stored(self.resource);
         for _ in 0..TRIES_MAX {
             let Some(old) = app.hub.get(storage, self.key.as_str()) else {
@@ -43,10 +43,8 @@ impl Update<'_> {
             };
             let (value, new) = self.change(app, &old, &change)?;
             let outcome = match self.part {
-                Some(part) => {
-                    write::update(stored, part, &value, new, &app.write_context())
-                        .map_err(|status| self.told(stored, status))?
-                }
+                Some(part) => write::update(stored, part, &value, new, &app.write_context())
+                    .map_err(|status| self.told(stored, status))?,
                 None if new == value => UpdateOutcome::Unchanged,
                 None => UpdateOutcome::Write(new),
             };
@@ -66,7 +64,11 @@ impl Update<'_> {
             }
         }
         let resource = self.resource;
-        Err(Status::conflict_modified(&resource.group, &resource.plural, self.key.name()))
+        Err(Status::conflict_modified(
+            &resource.group,
+            &resource.plural,
+            self.key.name(),
+        ))
     }
 
     /// The present object and what it is to become, both in the version that is stored.
@@ -76,20 +78,22 @@ impl Update<'_> {
         old: &Object,
         change: &impl Fn(&Value) -> Result<Value, Status>,
     ) -> Result<(Value, Value), Status> {
-        let value = app.value(self.resource, old)?;
+        let value = value_of(self.resource, old)?;
         let new = change(&value)?;
         if self.resource.is_stored_version {
             return Ok((value, new));
         }
-        let value = app.value(app.stored(self.resource), old)?;
-        Ok((value, app.to_stored(self.resource, new)?))
+        let value = value_of(app.stored(self.resource), old)?;
+        Ok((value, to_stored(self.resource, new)?))
     }
 
     /// A conflict is told of the resource that was asked for, not of the one that is stored.
     fn told(&self, stored: &SharedResource, mut status: Status) -> Status {
         if status.code == 409 && !self.resource.is_stored_version {
             let (from, to) = (stored.group_resource(), self.resource.group_resource());
-            status.message = status.message.replacen(&format!(" {from} "), &format!(" {to} "), 1);
+            status.message = status
+                .message
+                .replacen(&format!(" {from} "), &format!(" {to} "), 1);
             if let Some(details) = &mut status.details {
                 details.group = self.resource.group.to_string();
             }
@@ -98,7 +102,9 @@ impl Update<'_> {
     }
 
     fn put(&self, app: &App, new: &Value) -> Result<Change, Status> {
-        encode(app.stored(self.resource), new).map(Change::Put).map_err(|e| unencodable(&e))
+        encode(app.stored(self.resource), new)
+            .map(Change::Put)
+            .map_err(|e| unencodable(&e))
     }
 
     /// Commits `change` if `old` is still the present version; `None` if it is not.
@@ -109,7 +115,7 @@ impl Update<'_> {
         change: Change,
     ) -> Result<Option<Arc<Object>>, Status> {
         let write = Write {
-            storage: app.storage(self.resource)?,
+            storage: storage_of(self.resource)?,
             store_key: super::store_key(self.resource, &self.key),
             key: self.key.clone(),
             expected: Some(old.revision),
@@ -117,7 +123,12 @@ impl Update<'_> {
             change,
             ttl: super::create::ttl(app, self.resource),
         };
-        match app.door.write(write).await.map_err(|error| store_failure(&error))? {
+        match app
+            .door
+            .write(write)
+            .await
+            .map_err(|error| store_failure(&error))?
+        {
             Written::Committed(event) => Ok(event.new.clone().or_else(|| event.old.clone())),
             Written::Conflict => Ok(None),
         }

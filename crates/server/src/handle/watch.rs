@@ -4,23 +4,29 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Response, StatusCode};
-use masthead_api::{
-    Answer, ListOptions, Route, Status, parse_resource_version,
-};
+use masthead_api::{Answer, ListOptions, Route, Status, parse_resource_version};
 use masthead_watch::{
     Bookmarks, Freshness, VersionMatch, WatchError, WatchPath, WatchPlan, WatchQuery, WatchRequest,
 };
 
 use super::{Answered, Call, item};
-use crate::app::App;
+use crate::app::{App, storage_of};
 use crate::listen::ResponseBody;
 use crate::rendering::Rendering;
 use crate::respond;
 use crate::stream::{Opening, WatchBody};
 
-pub(super) async fn answer(app: &Arc<App>, call: &Call) -> Answered {
-    let route = if call.path.name.is_some() { Route::Object } else { Route::Collection };
-    let media = call.negotiate(Answer { route, streaming: true, allow_transform: true })?;
+pub(super) fn answer(app: &Arc<App>, call: &Call) -> Answered {
+    let route = if call.path.name.is_some() {
+        Route::Object
+    } else {
+        Route::Collection
+    };
+    let media = call.negotiate(Answer {
+        route,
+        streaming: true,
+        allow_transform: true,
+    })?;
     let mut options = ListOptions::decode(&call.query)?;
     if options.watch {
         options.apply_watch_defaults();
@@ -30,7 +36,7 @@ pub(super) async fn answer(app: &Arc<App>, call: &Call) -> Answered {
     }
     let selector = call.selector(&options)?;
     let rendering = Rendering::new(app, call, media)?;
-    let storage = app.storage(&call.resource)?;
+    let storage = storage_of(&call.resource)?;
     let version = parse_resource_version(&options.resource_version).map_err(Status::bare_500)?;
     let plan = plan(&options, version);
     let request = WatchRequest {
@@ -51,26 +57,45 @@ pub(super) async fn answer(app: &Arc<App>, call: &Call) -> Answered {
         }
         Freshness::Any | Freshness::Head | Freshness::AtLeast(_) => Opening::of(open()),
     };
-    let body = WatchBody::new(opening, rendering, app.resource_metrics(storage).watch_began());
+    let body = WatchBody::new(
+        opening,
+        rendering,
+        app.resource_metrics(storage).watch_began(),
+    );
     Ok(stream(body))
 }
 
 fn stream(body: WatchBody) -> Response<ResponseBody> {
-    respond::answer(StatusCode::OK, "application/json", ResponseBody::stream(body))
+    respond::answer(
+        StatusCode::OK,
+        "application/json",
+        ResponseBody::stream(body),
+    )
 }
 
 fn plan(options: &ListOptions, version: u64) -> WatchPlan {
     WatchPlan::new(WatchQuery {
         version: (!options.resource_version.is_empty()).then_some(version),
-        version_match: options.resource_version_match.as_ref().map(|_| VersionMatch::NotOlderThan),
+        version_match: options
+            .resource_version_match
+            .as_ref()
+            .map(|_| VersionMatch::NotOlderThan),
         send_initial_events: options.send_initial_events,
         bookmarks: bookmarks(options),
-        path: if options.watch { WatchPath::Query } else { WatchPath::Prefix },
+        path: if options.watch {
+            WatchPath::Query
+        } else {
+            WatchPath::Prefix
+        },
     })
 }
 
 fn bookmarks(options: &ListOptions) -> Bookmarks {
-    if options.allow_watch_bookmarks { Bookmarks::On } else { Bookmarks::Off }
+    if options.allow_watch_bookmarks {
+        Bookmarks::On
+    } else {
+        Bookmarks::Off
+    }
 }
 
 /// How long a stream lives: what the client says, else a random time, so that reconnects spread.
@@ -87,8 +112,9 @@ fn timeout(app: &App, seconds: Option<i64>) -> Duration {
 
 fn expired(error: &WatchError) -> Status {
     match error {
-        WatchError::Expired { wanted, oldest_accepted } => {
-            Status::too_old_resource_version(wanted.get(), oldest_accepted.get())
-        }
+        WatchError::Expired {
+            wanted,
+            oldest_accepted,
+        } => Status::too_old_resource_version(wanted.get(), oldest_accepted.get()),
     }
 }

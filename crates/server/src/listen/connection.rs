@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
-use http::{Request, Response, StatusCode};
+use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
+use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::rt::{Read, Write};
 use hyper::server::conn::{http1, http2};
@@ -306,11 +307,26 @@ async fn answer<H: Handler>(
         },
     )
     .await;
-    Ok(caught.unwrap_or_else(|| {
+    let response = caught.unwrap_or_else(|| {
         let user = user.as_deref().map(User::name);
         error!(%method, path = uri.path(), user, "a request's handler panicked");
         panicked()
-    }))
+    });
+    Ok(if method == Method::HEAD {
+        without_body(response)
+    } else {
+        response
+    })
+}
+
+/// The answer to a HEAD: the length of its body, but not the body. Over HTTP/1.1 the protocol's
+/// library sees to that; over HTTP/2 it would send the body, which breaks the stream.
+fn without_body(response: Response<ResponseBody>) -> Response<ResponseBody> {
+    let (mut head, body) = response.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        head.headers.entry(CONTENT_LENGTH).or_insert(length.into());
+    }
+    Response::from_parts(head, ResponseBody::empty())
 }
 
 fn panicked() -> Response<ResponseBody> {

@@ -37,7 +37,11 @@ pub(super) struct Outlet<I>(Arc<Mutex<Shared<I>>>);
 
 /// Splits a connection into what the protocol reads and writes, and what flushes it.
 pub(super) fn gather<I>(io: I) -> (Gathered<I>, Outlet<I>) {
-    let shared = Arc::new(Mutex::new(Shared { io, waiting: Vec::new(), sent: 0 }));
+    let shared = Arc::new(Mutex::new(Shared {
+        io,
+        waiting: Vec::new(),
+        sent: 0,
+    }));
     (Gathered(Arc::clone(&shared)), Outlet(shared))
 }
 
@@ -59,7 +63,11 @@ impl<I: Write + Unpin> Outlet<I> {
 
 impl<I: Write + Unpin> Shared<I> {
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while let Some(rest) = self.waiting.get(self.sent..).filter(|rest| !rest.is_empty()) {
+        while let Some(rest) = self
+            .waiting
+            .get(self.sent..)
+            .filter(|rest| !rest.is_empty())
+        {
             let sent = ready!(Pin::new(&mut self.io).poll_write(cx, rest))?;
             if sent == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
@@ -99,7 +107,9 @@ impl<I: Write + Unpin> Write for Gathered<I> {
         let mut shared = lock(&self.0);
         ready!(shared.poll_room(cx))?;
         let taken = bytes.len().min(GATHERED_BYTES_MAX);
-        shared.waiting.extend_from_slice(bytes.get(..taken).unwrap_or_default());
+        shared
+            .waiting
+            .extend_from_slice(bytes.get(..taken).unwrap_or_default());
         Poll::Ready(Ok(taken))
     }
 
@@ -156,8 +166,16 @@ pub(super) enum Pause {
 }
 
 impl<'a, C, I> Turns<'a, C, I> {
-    pub(super) const fn new(connection: Pin<&'a mut C>, outlet: &'a Outlet<I>, pause: Pause) -> Self {
-        Self { connection, outlet, pause }
+    pub(super) const fn new(
+        connection: Pin<&'a mut C>,
+        outlet: &'a Outlet<I>,
+        pause: Pause,
+    ) -> Self {
+        Self {
+            connection,
+            outlet,
+            pause,
+        }
     }
 }
 

@@ -36,12 +36,16 @@ impl Tabular {
         forms: u16,
     ) -> Result<Self, Status> {
         let include = call.query.get("includeObject").unwrap_or_default();
-        let include = IncludeObject::parse(include).map_err(|e| Status::bad_request(e.to_string()))?;
+        let include =
+            IncludeObject::parse(include).map_err(|e| Status::bad_request(e.to_string()))?;
         Ok(Self {
             hub: Arc::clone(&app.hub),
             resource: call.resource.clone(),
             table: Table::of(&call.resource),
-            format: TableFormat { version: partial_version(version), include },
+            format: TableFormat {
+                version: partial_version(version),
+                include,
+            },
             columns: ColumnDefinitions::Shown,
             forms,
         })
@@ -59,7 +63,9 @@ impl Tabular {
     /// A table of one row: cells from `json`, which is as it is stored, and what it carries from
     /// `shown`.
     fn one(&self, json: &[u8], shown: &[u8]) -> Option<Bytes> {
-        self.table.one(json, shown, self.format, self.columns, self.now()).ok()
+        self.table
+            .one(json, shown, self.format, self.columns, self.now())
+            .ok()
     }
 
     fn of(&self, object: &Object) -> Bytes {
@@ -113,7 +119,11 @@ impl Tabular {
     pub(super) fn list_item(&mut self, object: &Object, out: &mut BytesMut) {
         let mut row = Vec::with_capacity(object.json().len());
         let (json, shown) = (object.json(), shown(&self.resource, object.json_bytes()));
-        if self.table.row(&mut row, json, &shown, self.format, self.now()).is_ok() {
+        if self
+            .table
+            .row(&mut row, json, &shown, self.format, self.now())
+            .is_ok()
+        {
             out.put_slice(&row);
         } else {
             out.put_slice(br#"{"cells":[],"object":null}"#);

@@ -13,12 +13,16 @@ pub(crate) const GZIP_FROM_BYTES: usize = 128 * 1024;
 
 /// Does the client take gzip?
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
-    headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok()).any(|value| {
-        value.split(',').any(|coding| {
-            let mut parts = coding.split(';').map(str::trim);
-            parts.next() == Some("gzip") && parts.all(|q| q != "q=0" && q != "q=0.0")
+    headers
+        .get_all(ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .any(|value| {
+            value.split(',').any(|coding| {
+                let mut parts = coding.split(';').map(str::trim);
+                parts.next() == Some("gzip") && parts.all(|q| q != "q=0" && q != "q=0.0")
+            })
         })
-    })
 }
 
 /// The whole of `plain`, compressed as one member.

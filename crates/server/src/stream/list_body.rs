@@ -35,7 +35,11 @@ pub(crate) struct ListHead {
 impl ListHead {
     /// A whole list at `revision`.
     pub(crate) fn at(revision: Revision) -> Self {
-        Self { revision: revision.to_string(), continue_token: None, remaining: None }
+        Self {
+            revision: revision.to_string(),
+            continue_token: None,
+            remaining: None,
+        }
     }
 }
 
@@ -68,7 +72,15 @@ impl ListBody {
     pub(crate) fn new(head: &ListHead, items: Items, mut rendering: Rendering) -> Self {
         let mut buffer = BytesMut::with_capacity(4096);
         rendering.list_head(head, &mut buffer);
-        Self { items, rendering, phase: Phase::Items, first: true, buffer, batch: Vec::new(), gzip: None }
+        Self {
+            items,
+            rendering,
+            phase: Phase::Items,
+            first: true,
+            buffer,
+            batch: Vec::new(),
+            gzip: None,
+        }
     }
 
     /// Writes items until `bytes` are in the buffer or the list is complete.
@@ -84,7 +96,7 @@ impl ListBody {
                 Items::Page(page) => self.batch.extend(page.by_ref().take(BATCH_OBJECTS)),
             }
             if self.batch.is_empty() {
-                self.rendering.list_tail(&mut self.buffer);
+                Rendering::list_tail(&mut self.buffer);
                 self.phase = Phase::Done;
                 self.batch = Vec::new();
                 return;

@@ -56,7 +56,12 @@ pub(crate) struct WatchBody {
 impl WatchBody {
     /// A stream that begins with `opening`.
     pub(crate) fn new(opening: Opening, rendering: Rendering, metrics: WatchGauge) -> Self {
-        let mut body = Self { source: Source::Ended, rendering, ready: Vec::new(), metrics };
+        let mut body = Self {
+            source: Source::Ended,
+            rendering,
+            ready: Vec::new(),
+            metrics,
+        };
         body.open(opening);
         body
     }
@@ -135,7 +140,9 @@ impl Body for WatchBody {
                 Source::Events(events) => {
                     let mut deliveries = Vec::new();
                     let polled = events.poll(context, POLL_EVENTS_MAX, &mut deliveries);
-                    deliveries.iter().for_each(|delivery| this.render(delivery));
+                    for delivery in &deliveries {
+                        this.render(delivery);
+                    }
                     polled
                 }
             };

@@ -326,4 +326,24 @@ fn autoscaler(object: &mut Value) {
             json!([{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}])
         });
     });
+    path::each_object(object, "spec?.behavior", &mut scaling);
+}
+
+/// A behavior that is given at all is given in full, for both directions.
+fn scaling(behavior: &mut Map<String, Value>) {
+    let all = json!({"type": "Percent", "value": 100, "periodSeconds": 15});
+    let four = json!({"type": "Pods", "value": 4, "periodSeconds": 15});
+    let up =
+        json!({"stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": [four, all]});
+    let down = json!({"selectPolicy": "Max", "policies": [all]});
+    for (name, default) in [("scaleUp", up), ("scaleDown", down)] {
+        let rules = behavior
+            .entry(name)
+            .or_insert_with(|| Value::Object(Map::new()));
+        if let (Value::Object(rules), Value::Object(default)) = (rules, default) {
+            for (name, value) in default {
+                rules.entry(name).or_insert(value);
+            }
+        }
+    }
 }
