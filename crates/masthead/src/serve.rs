@@ -62,10 +62,9 @@ async fn serve(config: Config, format: LogFormat, began: Instant) -> Result<(), 
     if let Err(error) = announce(&server, &storage, format, began.elapsed()) {
         warn!(%error, "nobody reads the standard output");
     }
-    info!(
-        signal = signals.next().await,
-        "stopping; a second signal stops at once"
-    );
+    // Outside the macro: what a log line is made of is not evaluated where nobody wants the line.
+    let signal = signals.next().await;
+    info!(signal, "stopping; a second signal stops at once");
     tokio::select! {
         () = server.shutdown() => {
             info!("stopped");

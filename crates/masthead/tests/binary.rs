@@ -139,3 +139,22 @@ fn a_snapshot_goes_out_and_back() {
     let (child, _) = start(dir.path(), &again, 3);
     assert_eq!(stop(child, Signal::INT), Some(0));
 }
+
+#[test]
+fn a_quiet_log_does_not_end_the_server() {
+    let dir = tempfile::tempdir().unwrap();
+    for level in ["error", "off"] {
+        let words = [
+            "--ephemeral",
+            "--listen",
+            "127.0.0.1:0",
+            "--log-level",
+            level,
+        ];
+        let (mut child, _) = start(dir.path(), &words, 3);
+        // A server that ends by itself does so at once.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert_eq!(child.try_wait().unwrap(), None, "{level}");
+        assert_eq!(stop(child, Signal::TERM), Some(0), "{level}");
+    }
+}

@@ -41,8 +41,42 @@ use writers::{OBJECTS, WRITERS, Writer, object};
 const KILLS: u64 = 110;
 /// Kills on one data directory: its history is kept whole, so it grows.
 const KILLS_PER_DIRECTORY: u64 = 22;
-/// The longest time between a start and a kill.
-const LIFE_MAX: Duration = Duration::from_millis(450);
+/// The last kills happen on a server that forgets its history all the time.
+const KILLS_WHILE_COMPACTING: u64 = 12;
+/// What becomes of old revisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Past {
+    /// They are kept, and watchers go on from any of them.
+    Kept,
+    /// They are forgotten soon after they are old, so there are no watchers.
+    Forgotten,
+}
+
+impl Past {
+    const fn compaction_interval(self) -> &'static str {
+        match self {
+            Self::Kept => "0",
+            Self::Forgotten => "100ms",
+        }
+    }
+
+    /// The longest time between a start and a kill. What was forgotten is removed from the log once
+    /// a second only.
+    const fn life_max(self) -> Duration {
+        match self {
+            Self::Kept => Duration::from_millis(450),
+            Self::Forgotten => Duration::from_millis(2500),
+        }
+    }
+
+    const fn watchers(self) -> &'static [Habit] {
+        match self {
+            Self::Kept => &[Habit::Steady, Habit::Steady, Habit::Late],
+            Self::Forgotten => &[],
+        }
+    }
+}
+
 /// The writer that stands for the test itself.
 const TESTER: u32 = 1000;
 
@@ -54,11 +88,21 @@ async fn acknowledged_writes_survive_sigkill_and_watchers_go_on() {
     let mut done = 0;
     let mut writes = 0;
     while done < kills {
-        let rounds = KILLS_PER_DIRECTORY.min(kills - done);
+        let left = kills - done;
+        let (rounds, past) = if left <= KILLS_WHILE_COMPACTING {
+            (left, Past::Forgotten)
+        } else {
+            (
+                KILLS_PER_DIRECTORY.min(left - KILLS_WHILE_COMPACTING),
+                Past::Kept,
+            )
+        };
         let dice = Dice::new(seed).split(done);
-        match Life::begin(dice).await.rounds(rounds).await {
+        match Life::begin(dice, past).await.rounds(rounds).await {
             Ok(count) => writes += count,
-            Err(fault) => panic!("seed {seed}, after {done} kills and a few more: {fault}"),
+            Err(fault) => {
+                panic!("seed {seed}, {past:?}, after {done} kills and a few more: {fault}")
+            }
         }
         done += rounds;
     }
@@ -72,6 +116,7 @@ async fn acknowledged_writes_survive_sigkill_and_watchers_go_on() {
 /// One data directory, with the servers that lived on it.
 struct Life {
     directory: tempfile::TempDir,
+    past: Past,
     dice: Dice,
     server: Masthead,
     clock: Arc<HistoryClock>,
@@ -80,23 +125,24 @@ struct Life {
 }
 
 impl Life {
-    async fn begin(dice: Dice) -> Self {
+    async fn begin(dice: Dice, past: Past) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let server = start(directory.path());
+        let server = start(directory.path(), past);
         let client = server.client();
         let namespace = json!({"metadata": {"name": "crash"}});
         client.post("/api/v1/namespaces", &namespace).await.ok();
         let state = list(&client).await.unwrap();
-        let habits = [Habit::Steady, Habit::Steady, Habit::Late];
-        let mut watchers: Vec<Watcher> = habits
-            .into_iter()
-            .map(|habit| Watcher::new(habit, state.revision))
+        let mut watchers: Vec<Watcher> = past
+            .watchers()
+            .iter()
+            .map(|habit| Watcher::new(*habit, state.revision))
             .collect();
-        for watcher in &mut watchers[..2] {
+        for watcher in watchers.iter_mut().filter(|watcher| watcher.is_steady()) {
             watcher.connect(&client);
         }
         Self {
             directory,
+            past,
             dice,
             server,
             clock: Arc::default(),
@@ -143,7 +189,7 @@ impl Life {
                 tokio::spawn(writer.run(client.apart()))
             })
             .collect();
-        let life = self.dice.roll() % LIFE_MAX.as_micros() as u64;
+        let life = self.dice.roll() % self.past.life_max().as_micros() as u64;
         tokio::time::sleep(Duration::from_micros(life)).await;
         self.server.kill();
         let mut writes = Vec::new();
@@ -157,7 +203,7 @@ impl Life {
             let instant = Duration::from_micros(self.dice.roll() % 300_000);
             block_in_place(|| kill_while_starting(self.directory.path(), instant));
         }
-        self.server = start(self.directory.path());
+        self.server = start(self.directory.path(), self.past);
         let client = self.server.client();
         let after = list(&client).await?;
         for watcher in &mut self.watchers {
@@ -201,8 +247,8 @@ fn next_base(round: &Round, number: u32) -> State {
     state
 }
 
-fn start(directory: &Path) -> Masthead {
-    let words = ["--etcd-compaction-interval", "0"];
+fn start(directory: &Path, past: Past) -> Masthead {
+    let words = ["--etcd-compaction-interval", past.compaction_interval()];
     let options = Options {
         data_dir: Some(directory.to_owned()),
         arguments: words.map(str::to_owned).to_vec(),

@@ -41,6 +41,11 @@ impl Watcher {
         }
     }
 
+    /// Is it connected whenever there is a server?
+    pub(crate) fn is_steady(&self) -> bool {
+        self.habit == Habit::Steady
+    }
+
     /// Connects to a server, on which it is to see everything after its last version.
     pub(crate) fn connect(&mut self, client: &Client) {
         let version = self.last;

@@ -150,6 +150,7 @@ fn writes(namespace: &str) -> Vec<WriteSeed> {
         writes.push(("DELETE", item, JSON, options));
     }
     writes.extend(special_writes(namespace));
+    writes.extend(side_writes(namespace));
     writes
 }
 
@@ -158,8 +159,6 @@ fn special_writes(namespace: &str) -> Vec<WriteSeed> {
     let of = |path: &str| path.replace("{}", namespace);
     let cm = of("/api/v1/namespaces/{}/configmaps/cm");
     let dep = of("/apis/apps/v1/namespaces/{}/deployments/dep");
-    let pod = of("/api/v1/namespaces/{}/pods/pod");
-    let meta = json!({"name": "dep", "namespace": namespace});
     vec![
         (
             "DELETE",
@@ -199,6 +198,16 @@ fn special_writes(namespace: &str) -> Vec<WriteSeed> {
                                {"name": "d", "image": "k", "$retainKeys": ["name", "image"]}],
             }}}}),
         ),
+    ]
+}
+
+/// Writes through subresources, and of objects that are not kept.
+fn side_writes(namespace: &str) -> Vec<WriteSeed> {
+    let of = |path: &str| path.replace("{}", namespace);
+    let dep = of("/apis/apps/v1/namespaces/{}/deployments/dep");
+    let pod = of("/api/v1/namespaces/{}/pods/pod");
+    let meta = json!({"name": "dep", "namespace": namespace});
+    vec![
         (
             "PUT",
             format!("{dep}/scale"),

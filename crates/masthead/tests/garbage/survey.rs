@@ -30,18 +30,21 @@ pub(crate) async fn all_objects(client: &Client) -> BTreeMap<String, Value> {
         let namespace = item["metadata"]["namespace"].as_str().unwrap_or_default();
         let is_namespace = place.starts_with("/api/v1/namespaces ");
         let name = item["metadata"]["name"].as_str().unwrap_or_default();
-        !going.contains(namespace) && !(is_namespace && going.contains(name))
+        !(going.contains(namespace) || is_namespace && going.contains(name))
     });
     all
 }
 
 /// The member of the metadata that no server may have let in.
-fn malformed(object: &Value) -> Option<&'static str> {
+fn malformed(object: &Value) -> Option<&str> {
     let Some(metadata) = object["metadata"].as_object() else {
         return Some("metadata");
     };
-    let text = |value: &Value| value.is_string();
-    let texts = |value: &Value| value.as_object().is_some_and(|map| map.values().all(text));
+    let texts = |value: &Value| {
+        value
+            .as_object()
+            .is_some_and(|map| map.values().all(Value::is_string))
+    };
     let list = |value: &Value, fits: fn(&Value) -> bool| {
         value.as_array().is_some_and(|items| items.iter().all(fits))
     };
@@ -59,20 +62,18 @@ fn malformed(object: &Value) -> Option<&'static str> {
             return Some(required);
         }
     }
-    let optional: [(&'static str, &dyn Fn(&Value) -> bool); 8] = [
-        ("labels", &texts),
-        ("annotations", &texts),
-        ("finalizers", &|value| list(value, Value::is_string)),
-        ("ownerReferences", &|value| list(value, Value::is_object)),
-        ("managedFields", &|value| list(value, Value::is_object)),
-        ("generateName", &text),
-        ("generation", &Value::is_i64),
-        ("deletionTimestamp", &text),
-    ];
-    let wrong = optional
+    let fits = |(member, value): (&String, &Value)| match member.as_str() {
+        "labels" | "annotations" => texts(value),
+        "finalizers" => list(value, Value::is_string),
+        "ownerReferences" | "managedFields" => list(value, Value::is_object),
+        "generateName" | "deletionTimestamp" => value.is_string(),
+        "generation" => value.is_i64(),
+        _ => true,
+    };
+    metadata
         .iter()
-        .find(|(member, fits)| metadata.get(*member).is_some_and(|value| !fits(value)));
-    wrong.map(|(member, _)| *member)
+        .find(|member| !fits(*member))
+        .map(|(member, _)| member.as_str())
 }
 
 /// The paths of everything that can be listed.
@@ -139,14 +140,20 @@ mod tests {
         let check = |member: &str, value: Value| {
             let mut metadata = good.clone();
             metadata[member] = value;
-            malformed(&json!({"metadata": metadata}))
+            malformed(&json!({"metadata": metadata})).map(str::to_owned)
         };
         assert_eq!(check("generation", json!(1)), None);
-        assert_eq!(check("name", json!("a/b")), Some("name"));
-        assert_eq!(check("uid", json!("")), Some("uid"));
-        assert_eq!(check("labels", json!({"a": 1})), Some("labels"));
-        assert_eq!(check("finalizers", json!([["x"]])), Some("finalizers"));
-        assert_eq!(check("ownerReferences", json!({})), Some("ownerReferences"));
+        assert_eq!(check("name", json!("a/b")), Some("name".to_owned()));
+        assert_eq!(check("uid", json!("")), Some("uid".to_owned()));
+        assert_eq!(check("labels", json!({"a": 1})), Some("labels".to_owned()));
+        assert_eq!(
+            check("finalizers", json!([["x"]])),
+            Some("finalizers".to_owned())
+        );
+        assert_eq!(
+            check("ownerReferences", json!({})),
+            Some("ownerReferences".to_owned())
+        );
         assert_eq!(malformed(&json!([])), Some("metadata"));
     }
 
