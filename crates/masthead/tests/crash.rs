@@ -248,7 +248,13 @@ fn next_base(round: &Round, number: u32) -> State {
 }
 
 fn start(directory: &Path, past: Past) -> Masthead {
-    let words = ["--etcd-compaction-interval", past.compaction_interval()];
+    let interval = past.compaction_interval();
+    let words = [
+        "--etcd-compaction-interval",
+        interval,
+        "--log-level",
+        "warn",
+    ];
     let options = Options {
         data_dir: Some(directory.to_owned()),
         arguments: words.map(str::to_owned).to_vec(),

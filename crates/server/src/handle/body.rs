@@ -1,29 +1,75 @@
 //! Request bodies: read up to a limit, then parsed once.
 
-use bytes::Bytes;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Request};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body::Body;
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use masthead_api::{BodyFormat, Status, parse_body_format};
+use masthead_api::{BodyFormat, Reason, Status, parse_body_format};
 use masthead_objects::write;
 use serde_json::Value;
 
 use super::Call;
-use crate::app::App;
+
+/// More than this of a body that is too large is not read to get to the answer.
+const DISCARDED_BYTES_MAX: usize = 16 << 20;
+/// Nor longer than this.
+const DISCARDED_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// A request's body, or why there is none. It is read before anything is decided, so that a
+/// refusal finds a client that listens; the refusal of the body itself comes when it is asked for.
+pub(crate) type Payload = Result<Bytes, Status>;
+
+/// Reads a body of at most `bytes_max` that arrives within `time_max`. What is beyond is read and
+/// dropped, within reason.
+pub(super) async fn read(body: Incoming, bytes_max: usize, time_max: Duration) -> Payload {
+    if body.is_end_stream() {
+        return Ok(Bytes::new());
+    }
+    tokio::time::timeout(time_max, read_all(body, bytes_max))
+        .await
+        .unwrap_or_else(|_| {
+            let message = format!("Timeout: the body did not arrive within {time_max:?}");
+            Err(Status::failure(408, Reason::TIMEOUT, message))
+        })
+}
+
+async fn read_all(mut body: Incoming, bytes_max: usize) -> Payload {
+    let mut whole = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame
+            .map_err(|error| Status::bad_request(format!("the body could not be read: {error}")))?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if whole.len() + data.len() > bytes_max {
+            drop(tokio::time::timeout(DISCARDED_TIME_MAX, discard(body)).await);
+            return Err(Status::request_entity_too_large(bytes_max as u64));
+        }
+        if whole.is_empty() && body.is_end_stream() {
+            return Ok(data);
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole.freeze())
+}
+
+async fn discard(mut body: Incoming) {
+    let mut dropped = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        dropped += frame.data_ref().map_or(0, Bytes::len);
+        if dropped > DISCARDED_BYTES_MAX {
+            return;
+        }
+    }
+}
 
 /// The whole body.
-pub(crate) async fn bytes(app: &App, request: Request<Incoming>) -> Result<Bytes, Status> {
-    let limit = app.config.limits.body_bytes_max;
-    match Limited::new(request.into_body(), limit).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            Err(Status::request_entity_too_large(limit as u64))
-        }
-        Err(error) => Err(Status::bad_request(format!(
-            "the body could not be read: {error}"
-        ))),
-    }
+pub(crate) fn bytes(request: Request<Payload>) -> Payload {
+    request.into_body()
 }
 
 /// The `Content-Type` of a request.
@@ -34,13 +80,9 @@ pub(crate) fn content_type(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// The body as a tree, from JSON or YAML.
-pub(crate) async fn object(
-    app: &App,
-    call: &Call,
-    request: Request<Incoming>,
-) -> Result<Value, Status> {
+pub(crate) fn object(call: &Call, request: Request<Payload>) -> Result<Value, Status> {
     let format = parse_body_format(content_type(request.headers()))?;
-    let bytes = bytes(app, request).await?;
+    let bytes = bytes(request)?;
     match format {
         BodyFormat::Json => write::body::parse(&call.resource.kind, &bytes),
         BodyFormat::Yaml => {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, Method, Request};
-use hyper::body::Incoming;
 use masthead_api::{
     Accept, Answer, FieldRequirement, FieldSelector, Format, Key, ListOptions, MediaType, Query,
     ResourcePath, Selector, Status, negotiate,
@@ -11,7 +10,7 @@ use masthead_api::{
 use masthead_objects::SharedResource;
 
 use super::create::Run;
-use super::{Answered, collection, is_known, item, subresource};
+use super::{Answered, Payload, collection, is_known, item, subresource};
 use crate::app::App;
 use crate::metrics::Route;
 use crate::respond::{Layout, Refusal};
@@ -36,7 +35,7 @@ impl Call {
         resource: SharedResource,
         query: Query,
         accept: Accept,
-        request: &Request<Incoming>,
+        request: &Request<Payload>,
     ) -> Result<Self, Refusal> {
         let is_namespace = resource.group.is_empty() && resource.plural.as_ref() == "namespaces";
         let namespace = match &path.namespace {
@@ -61,7 +60,7 @@ impl Call {
     }
 
     /// Answers the request.
-    pub(crate) async fn answer(&self, app: &Arc<App>, request: Request<Incoming>) -> Answered {
+    pub(crate) async fn answer(&self, app: &Arc<App>, request: Request<Payload>) -> Answered {
         if !is_known(&self.method) {
             return Err(Status::method_not_allowed().into());
         }
@@ -78,7 +77,7 @@ impl Call {
         })
     }
 
-    async fn dispatch(&self, app: &Arc<App>, request: Request<Incoming>) -> Answered {
+    async fn dispatch(&self, app: &Arc<App>, request: Request<Payload>) -> Answered {
         match (&self.path.name, &self.path.subresource) {
             (None, _) => collection::answer(app, self, request).await,
             (Some(name), None) => item::answer(app, self, name, request).await,

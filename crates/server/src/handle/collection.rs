@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use http::{Method, Request, StatusCode};
-use hyper::body::Incoming;
 use masthead_api::{Answer, ListOptions, Route, Status};
 use masthead_objects::write::DeleteOptions;
 
 use super::create::Creation;
 use super::delete::{Deleted, Deletion};
-use super::{Answered, Call, body, item, list, options, watch};
+use super::{Answered, Call, Payload, body, item, list, options, watch};
 use crate::app::App;
 use crate::respond;
 use crate::stream::{Items, ListBody};
 
-pub(super) async fn answer(app: &Arc<App>, call: &Call, request: Request<Incoming>) -> Answered {
+pub(super) async fn answer(app: &Arc<App>, call: &Call, request: Request<Payload>) -> Answered {
     match call.method {
         Method::GET if call.query.boolean("watch") == Some(true) => {
             call.require("watch").map_err(|_| not_watchable(call))?;
@@ -53,13 +52,13 @@ fn not_watchable(call: &Call) -> Status {
     }
 }
 
-async fn create(app: &Arc<App>, call: &Call, request: Request<Incoming>) -> Answered {
+async fn create(app: &Arc<App>, call: &Call, request: Request<Payload>) -> Answered {
     if call.resource.is_namespaced() && call.namespace.is_empty() {
         return Err(Status::method_not_allowed().into());
     }
     let media = item::media(call)?;
     options::check(&call.query, "CreateOptions")?;
-    let object = body::object(app, call, request).await?;
+    let object = body::object(call, request)?;
     let creation = Creation {
         resource: &call.resource,
         namespace: &call.namespace,
@@ -71,7 +70,7 @@ async fn create(app: &Arc<App>, call: &Call, request: Request<Incoming>) -> Answ
 }
 
 /// Deletes what a list with these options shows, one by one, and answers with that list.
-async fn delete_many(app: &Arc<App>, call: &Call, request: Request<Incoming>) -> Answered {
+async fn delete_many(app: &Arc<App>, call: &Call, request: Request<Payload>) -> Answered {
     let answer = Answer {
         route: Route::Object,
         streaming: false,
@@ -80,7 +79,7 @@ async fn delete_many(app: &Arc<App>, call: &Call, request: Request<Incoming>) ->
     let media = call.negotiate(answer)?;
     let list_options = ListOptions::decode(&call.query)?;
     list_options.validate_list()?;
-    let body = body::bytes(app, request).await?;
+    let body = body::bytes(request)?;
     let options = DeleteOptions::decode(&body, &call.query)?;
     let found = list::find(app, call, &list_options).await?;
     let (head, items) = found.page(call);

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::header::{ETAG, IF_NONE_MATCH};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
-use hyper::body::Incoming;
 use masthead_api::{
     Accept, AggregatedDiscovery, Answer, Format, Query, Route, Status, negotiate,
     wants_aggregated_discovery,
 };
 use masthead_objects::discovery::{AGGREGATED_CONTENT_TYPE, Aggregated, Root, root_paths};
 
-use super::{Answered, page_not_found};
+use super::{Answered, Payload, page_not_found};
 use crate::app::App;
 use crate::listen::ResponseBody;
 use crate::respond::{self, Layout};
@@ -21,7 +20,7 @@ use crate::{metrics, version};
 /// Answers a path that is no resource's.
 pub(super) fn answer(
     app: &Arc<App>,
-    request: &Request<Incoming>,
+    request: &Request<Payload>,
     path: &str,
     query: &Query,
     accept: &Accept,
@@ -71,7 +70,7 @@ pub(super) fn answer(
 
 /// A document in the notation that the client wants.
 pub(super) fn document(
-    request: &Request<Incoming>,
+    request: &Request<Payload>,
     accept: &Accept,
     query: &Query,
     json: Bytes,
@@ -98,7 +97,7 @@ pub(super) fn document(
 
 fn resources(
     app: &App,
-    request: &Request<Incoming>,
+    request: &Request<Payload>,
     accept: &Accept,
     query: &Query,
     api_version: &str,
@@ -113,7 +112,7 @@ fn resources(
 
 fn root(
     app: &App,
-    request: &Request<Incoming>,
+    request: &Request<Payload>,
     accept: &Accept,
     query: &Query,
     root: Root,
@@ -131,7 +130,7 @@ fn root(
 }
 
 /// The aggregated form, or 304 where the client has it already.
-fn aggregated(request: &Request<Incoming>, document: &Aggregated) -> Response<ResponseBody> {
+fn aggregated(request: &Request<Payload>, document: &Aggregated) -> Response<ResponseBody> {
     let known = request
         .headers()
         .get(IF_NONE_MATCH)

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use hyper::body::Incoming;
 use masthead_api::{
     Answer, Format, MediaType, PatchType, Revision, Route, Status, parse_patch_type,
     parse_resource_version,
@@ -16,7 +15,7 @@ use masthead_watch::Freshness;
 use super::create::Creation;
 use super::delete::{Deleted, Deletion, Fate, answers_with_object};
 use super::update::Update;
-use super::{Answered, Call, body, options};
+use super::{Answered, Call, Payload, body, options};
 use crate::app::{App, storage_of};
 use crate::listen::ResponseBody;
 use crate::rendering::Rendering;
@@ -26,7 +25,7 @@ pub(super) async fn answer(
     app: &Arc<App>,
     call: &Call,
     name: &str,
-    request: Request<Incoming>,
+    request: Request<Payload>,
 ) -> Answered {
     match call.method {
         Method::GET => {
@@ -111,11 +110,11 @@ pub(super) async fn put(
     call: &Call,
     name: &str,
     part: UpdateOf,
-    request: Request<Incoming>,
+    request: Request<Payload>,
 ) -> Answered {
     let media = media(call)?;
     options::check(&call.query, "UpdateOptions")?;
-    let object = body::object(app, call, request).await?;
+    let object = body::object(call, request)?;
     write::check_address(&call.resource, &call.namespace, name, &object)?;
     let update = Update {
         resource: &call.resource,
@@ -132,12 +131,12 @@ pub(super) async fn patch(
     call: &Call,
     name: &str,
     part: UpdateOf,
-    request: Request<Incoming>,
+    request: Request<Payload>,
 ) -> Answered {
     let media = media(call)?;
     let kind = parse_patch_type(body::content_type(&call.headers), Route::Object)?;
     options::check(&call.query, "PatchOptions")?;
-    let bytes = body::bytes(app, request).await?;
+    let bytes = body::bytes(request)?;
     let patch = match kind {
         PatchType::Apply => Bytes::from(body::yaml(&bytes)?.to_string()),
         PatchType::Json | PatchType::Merge | PatchType::Strategic => bytes,
@@ -186,10 +185,10 @@ pub(super) async fn delete(
     app: &Arc<App>,
     call: &Call,
     name: &str,
-    request: Request<Incoming>,
+    request: Request<Payload>,
 ) -> Answered {
     let media = media(call)?;
-    let body = body::bytes(app, request).await?;
+    let body = body::bytes(request)?;
     let options = DeleteOptions::decode(&body, &call.query)?;
     let warning = write::delete_warning(&call.resource, &options);
     let deletion = Deletion {

@@ -41,6 +41,7 @@ use crate::listen::{Handler, Peer, ResponseBody};
 use crate::metrics::Route;
 use crate::respond::{self, Layout, Refusal};
 
+use body::Payload;
 pub(crate) use call::Call;
 
 type Answered = Result<Response<ResponseBody>, Refusal>;
@@ -54,6 +55,14 @@ impl Handler for App {
         let began = Instant::now();
         let accept = accept(request.headers());
         let audit_id = audit_id(request.headers());
+        let (parts, body) = request.into_parts();
+        let body = body::read(
+            body,
+            self.config.limits.body_bytes_max,
+            self.config.request_timeout,
+        )
+        .await;
+        let request = Request::from_parts(parts, body);
         let (route, answered) = self.route(request, &accept).await;
         let mut response = answered.unwrap_or_else(|refusal| {
             let layout = match find_error_format(&accept) {
@@ -79,7 +88,7 @@ impl Handler for App {
 impl App {
     async fn route(
         self: &Arc<Self>,
-        request: Request<Incoming>,
+        request: Request<Payload>,
         accept: &Accept,
     ) -> (Option<Route>, Answered) {
         let path = match Path::parse(request.uri().path()) {
@@ -107,7 +116,7 @@ impl App {
         path: ResourcePath,
         query: Query,
         accept: &Accept,
-        request: &Request<Incoming>,
+        request: &Request<Payload>,
     ) -> Result<Call, Refusal> {
         if self.catalog.versions(&path.group).is_empty() {
             return Err(page_not_found());

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, EXPIRES, LOCATION};
 use http::{HeaderValue, Request, StatusCode};
-use hyper::body::Incoming;
 use masthead_api::{Accept, Query};
 
-use super::{Answered, documents, page_not_found};
+use super::{Answered, Payload, documents, page_not_found};
 use crate::app::App;
 use crate::listen::ResponseBody;
 use crate::respond;
@@ -15,7 +14,7 @@ use crate::respond;
 /// Answers `/openapi/{parts}`.
 pub(super) fn answer(
     app: &Arc<App>,
-    request: &Request<Incoming>,
+    request: &Request<Payload>,
     accept: &Accept,
     query: &Query,
     parts: &[&str],
@@ -36,7 +35,7 @@ pub(super) fn answer(
 
 fn document(
     app: &Arc<App>,
-    request: &Request<Incoming>,
+    request: &Request<Payload>,
     accept: &Accept,
     query: &Query,
     path: &str,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use hyper::body::Incoming;
 use masthead_api::{PatchType, Route, Status, parse_patch_type};
 use masthead_objects::patch;
 use masthead_objects::write::{self, UpdateOf, Verb};
@@ -12,14 +11,14 @@ use serde_json::Value;
 
 use super::create::Answer;
 use super::update::Update;
-use super::{Answered, Call, body, options, subresource};
+use super::{Answered, Call, Payload, body, options, subresource};
 use crate::app::{App, storage_of, value_of};
 
 pub(super) async fn answer(
     app: &Arc<App>,
     call: &Call,
     name: &str,
-    request: Request<Incoming>,
+    request: Request<Payload>,
 ) -> Answered {
     match call.method {
         Method::GET => {
@@ -36,13 +35,13 @@ pub(super) async fn answer(
         }
         Method::PUT => {
             options::check(&call.query, "UpdateOptions")?;
-            let scale = body::object(app, call, request).await?;
+            let scale = body::object(call, request)?;
             change(app, call, name, move |_| Ok(scale.clone())).await
         }
         Method::PATCH => {
             let kind = parse_patch_type(body::content_type(&call.headers), Route::Object)?;
             options::check(&call.query, "PatchOptions")?;
-            let bytes = body::bytes(app, request).await?;
+            let bytes = body::bytes(request)?;
             let document = match kind {
                 PatchType::Apply => Bytes::from(body::yaml(&bytes)?.to_string()),
                 PatchType::Json | PatchType::Merge | PatchType::Strategic => bytes,

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use hyper::body::Incoming;
 use masthead_api::Status;
 use masthead_objects::write::{self, UpdateOf};
 
 use super::delete::Deletion;
 use super::update::Update;
-use super::{Answered, Call, body, item, options};
+use super::{Answered, Call, Payload, body, item, options};
 use crate::app::{App, storage_of};
 use crate::respond;
 
@@ -19,7 +18,7 @@ pub(super) async fn answer(
     call: &Call,
     name: &str,
     subresource: &str,
-    request: Request<Incoming>,
+    request: Request<Payload>,
 ) -> Answered {
     let Some(known) = call.resource.subresource(subresource) else {
         return Err(Status::not_found_path().into());
@@ -69,9 +68,9 @@ fn unserved(app: &App, call: &Call, name: &str, subresource: &str) -> Answered {
     Err(Status::failure(501, masthead_api::Reason::NONE, message).into())
 }
 
-async fn bind(app: &Arc<App>, call: &Call, name: &str, request: Request<Incoming>) -> Answered {
+async fn bind(app: &Arc<App>, call: &Call, name: &str, request: Request<Payload>) -> Answered {
     options::check(&call.query, "CreateOptions")?;
-    let binding = body::object(app, call, request).await?;
+    let binding = body::object(call, request)?;
     let update = Update {
         resource: &call.resource,
         key: call.key(name),
@@ -85,8 +84,8 @@ async fn bind(app: &Arc<App>, call: &Call, name: &str, request: Request<Incoming
     Ok(success(call))
 }
 
-async fn evict(app: &Arc<App>, call: &Call, name: &str, request: Request<Incoming>) -> Answered {
-    let eviction = body::object(app, call, request).await?;
+async fn evict(app: &Arc<App>, call: &Call, name: &str, request: Request<Payload>) -> Answered {
+    let eviction = body::object(call, request)?;
     let options = write::evict(name, &eviction)?;
     let deletion = Deletion {
         resource: &call.resource,
