@@ -10,7 +10,7 @@ use masthead_objects::discovery::Discovery;
 use masthead_objects::openapi::OpenApi;
 use masthead_objects::write::{self, Expected, WriteContext};
 use masthead_objects::{Catalog, Resource, SharedResource, StorageId, convert};
-use masthead_store::{DataDir, FjallLog, SpaceGuard, Store, StoreId};
+use masthead_store::{DataDir, FjallLog, Reader, SpaceGuard, Store, StoreId};
 use masthead_watch::EndReason;
 use serde_json::Value;
 use tokio::task::JoinSet;
@@ -30,7 +30,8 @@ pub struct App {
     pub(crate) catalog: &'static Catalog,
     pub(crate) hub: Arc<Hub>,
     pub(crate) door: Door,
-    pub(crate) reader: masthead_store::Reader,
+    /// Reads the past; gone once the server has stopped, so that the data is closed.
+    reader: Mutex<Option<Reader>>,
     pub(crate) config: Config,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) discovery: Discovery,
@@ -88,16 +89,17 @@ impl App {
         let hub = Arc::new(Hub::new(caches, reader.revision(), clock));
         let (door, committer) =
             Door::open(store, Arc::clone(&hub), catalog).map_err(AppError::Thread)?;
+        let health = health(&shutdown, &door);
         let app = Arc::new(Self {
             catalog,
             hub,
             door,
-            reader,
+            reader: Mutex::new(Some(reader)),
             discovery: Discovery::new(catalog, &address.to_string()),
             openapi: LazyLock::new(|| {
                 OpenApi::new(Catalog::builtin(), &crate::version::git_version())
             }),
-            health: health(&shutdown),
+            health,
             resource_metrics: resource_metrics(catalog, &metrics),
             config,
             metrics,
@@ -134,6 +136,10 @@ impl App {
             std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         tasks.shutdown().await;
         self.door.stop().await;
+        self.reader
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let committer = self
             .committer
             .lock()
@@ -145,6 +151,14 @@ impl App {
                 tracing::error!("the committing thread ended with a panic");
             }
         }
+    }
+
+    /// A handle for reading the past.
+    pub(crate) fn reader(&self) -> Result<Reader, Status> {
+        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        reader
+            .clone()
+            .ok_or_else(|| Status::service_unavailable("apiserver is shutting down"))
     }
 
     /// The resource of namespaces.
@@ -191,6 +205,8 @@ impl App {
         for storage in self.hub.storages() {
             let metrics = self.resource_metrics(storage);
             self.hub.inspect(storage, |cache| {
+                let stats = cache.stats();
+                metrics.cache_totals(stats.received, stats.dispatched, stats.terminated);
                 metrics.objects(cache.len());
                 metrics.cache_capacity(cache.capacity());
                 metrics.cache_at(cache.revision(self.hub.head()).get());
@@ -243,19 +259,40 @@ fn open_store(config: &Config, clock: &Clock) -> Result<Store, AppError> {
     let directory = DataDir::open(path, StoreId(id))?;
     let log = Arc::new(FjallLog::open(directory)?);
     let space = SpaceGuard::filesystem(path, SpaceGuard::RESERVE_BYTES);
-    Ok(Store::open(log, space, clock.wall())?)
+    Ok(Store::open(log, space, clock.mono().since_start())?)
 }
 
-fn health(shutdown: &Shutdown) -> Health {
+fn health(shutdown: &Shutdown, door: &Door) -> Health {
     let stopping = shutdown.clone();
-    Health::default()
-        .with("etcd", &[Endpoint::Healthz, Endpoint::Livez], || Ok(()))
-        .with("shutdown", &[Endpoint::Readyz], move || {
-            if stopping.is_stopping() {
-                Err("process is shutting down".into())
-            } else {
+    let writable = |door: Door| {
+        move || {
+            if door.is_open() {
                 Ok(())
+            } else {
+                Err("no writes are possible".into())
             }
+        }
+    };
+    let on = |is_stopping: bool| {
+        if is_stopping {
+            Err("process is shutting down".into())
+        } else {
+            Ok(())
+        }
+    };
+    Health::default()
+        .with(
+            "etcd",
+            &[Endpoint::Healthz, Endpoint::Livez],
+            writable(door.clone()),
+        )
+        .with(
+            "etcd-readiness",
+            &[Endpoint::Readyz],
+            writable(door.clone()),
+        )
+        .with("shutdown", &[Endpoint::Readyz], move || {
+            on(stopping.is_stopping())
         })
 }
 

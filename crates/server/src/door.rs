@@ -10,6 +10,7 @@
 //! the answer is a conflict, and the caller computes anew.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -100,6 +101,16 @@ enum Command {
 #[derive(Clone)]
 pub(crate) struct Door {
     queue: mpsc::Sender<Command>,
+    open: Arc<AtomicBool>,
+}
+
+/// Closes the door when the committing thread ends, by a panic as well.
+struct OpenWhileAlive(Arc<AtomicBool>);
+
+impl Drop for OpenWhileAlive {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
 }
 
 impl Door {
@@ -115,11 +126,18 @@ impl Door {
             hub,
             catalog,
             leases: EventLeases::default(),
+            open: OpenWhileAlive(Arc::new(AtomicBool::new(true))),
         };
+        let open = Arc::clone(&committer.open.0);
         let thread = std::thread::Builder::new()
             .name("commit".into())
             .spawn(move || committer.run(commands))?;
-        Ok((Self { queue }, thread))
+        Ok((Self { queue, open }, thread))
+    }
+
+    /// Can writes be made? Once they cannot, only a restart helps.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.load(Ordering::Acquire)
     }
 
     /// Commits one write and answers when it is durable and every cache has it.
@@ -161,6 +179,7 @@ struct Committer {
     hub: Arc<Hub>,
     catalog: &'static Catalog,
     leases: EventLeases,
+    open: OpenWhileAlive,
 }
 
 impl Committer {
@@ -193,7 +212,13 @@ impl Committer {
         let (batch, txns) = self.transactions(batch);
         let results = match self.store.commit(txns) {
             Ok(results) => results,
-            Err(error) => return refuse(batch, error),
+            Err(error) => {
+                if matches!(error, CommitError::Stopped | CommitError::Log(_)) {
+                    tracing::error!(%error, "the store takes no writes any more");
+                    self.open.0.store(false, Ordering::Release);
+                }
+                return refuse(batch, error);
+            }
         };
         let mut woken = Vec::with_capacity(batch.len());
         let mut answers = Vec::with_capacity(batch.len());
@@ -297,7 +322,7 @@ impl Committer {
         if let Err(error) = self.store.compact_step() {
             tracing::warn!(%error, "a step of compaction failed; it is tried again");
         }
-        let now = self.hub.clock().wall();
+        let now = self.hub.clock().mono().since_start();
         for lease in self.store.expired(now) {
             match self.store.revoke(lease) {
                 Ok(Some(commit)) => self.publish_deletions(&commit),

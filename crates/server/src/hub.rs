@@ -11,7 +11,7 @@
 //! * **I3** Watchers are woken after the slot's lock is released; no lock is held over an await.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
@@ -41,6 +41,8 @@ pub(crate) struct Hub {
     /// When the timer task looks next, in microseconds of the clock; `u64::MAX` for never.
     due: AtomicU64,
     timer: Notify,
+    /// Set once every watch has been ended: later ones end as they begin.
+    ended: OnceLock<EndReason>,
 }
 
 impl Hub {
@@ -62,6 +64,7 @@ impl Hub {
             clock,
             due: AtomicU64::new(u64::MAX),
             timer: Notify::new(),
+            ended: OnceLock::new(),
         }
     }
 
@@ -129,6 +132,9 @@ impl Hub {
             });
         };
         let id = slot.cache.watch(request, now, head)?;
+        if let Some(reason) = self.ended.get() {
+            slot.cache.end_one(id, *reason, &mut Vec::new());
+        }
         let due = slot.cache.next_deadline();
         drop(slot);
         self.remind(due);
@@ -156,9 +162,10 @@ impl Hub {
         self.head.send_replace(head);
     }
 
-    /// Ends every watch of every resource.
+    /// Ends every watch of every resource, and from now on each one that begins.
     pub(crate) fn end_all(&self, reason: EndReason) {
         let head = self.head();
+        self.ended.get_or_init(|| reason);
         for storage in self.storages() {
             let mut woken = Woken::default();
             if let Some(mut slot) = self.slot(storage) {

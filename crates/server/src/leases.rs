@@ -34,7 +34,7 @@ impl EventLeases {
         ttl: Duration,
         clock: &Clock,
     ) -> Result<LeaseId, LeaseError> {
-        let now = clock.wall();
+        let now = clock.mono().since_start();
         if let Some(current) = &mut self.current
             && current.ttl == ttl
             && now < current.until

@@ -77,7 +77,7 @@ pub(crate) fn state(
     let mut keys = KeyRange::prefix(prefix.as_bytes());
     let mut objects = Vec::new();
     loop {
-        let page = reader.range(&keys, Some(at), PAIRS_MAX)?;
+        let page = reader.page(&keys, Some(at), PAIRS_MAX)?;
         for pair in &page.kvs {
             let text = String::from_utf8_lossy(&pair.key);
             let key = Key::from_text(text.strip_prefix(prefix).unwrap_or(&text));

@@ -201,13 +201,23 @@ fn is_foreign(path: &Path) -> bool {
 }
 
 /// Makes the directory if need be and locks it. A foreign directory is not touched.
+/// Makes the directory, for its owner alone: it will hold secrets. One that is there is left as it
+/// is.
+fn make_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+}
+
 fn lock(path: &Path) -> Result<File, DirError> {
     if is_foreign(path) {
         return Err(DirError::Foreign {
             path: path.to_owned(),
         });
     }
-    fs::create_dir_all(path).map_err(io_error(path))?;
+    make_private(path).map_err(io_error(path))?;
     let lock_path = path.join(LOCK);
     let mut file = OpenOptions::new()
         .read(true)

@@ -5,9 +5,10 @@
 
 mod file;
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::ops::ControlFlow;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use masthead_api::Revision;
@@ -103,7 +104,13 @@ impl Reader {
                 source,
             });
         }
-        let file = File::create(&part).map_err(io_error(&part))?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&part)
+            .map_err(io_error(&part))?;
         let written = write_all(self.shared.log.as_ref(), file, store, &part);
         let place = written.and_then(|summary| {
             fs::rename(&part, path).map_err(io_error(path))?;

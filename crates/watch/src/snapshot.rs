@@ -170,7 +170,9 @@ impl Span {
             from: key.to_owned(),
             until: Some(after(key)),
         };
-        match (namespace(selector), name(selector)) {
+        // An empty namespace is every cluster-scoped object's: no part of the keys says so.
+        let namespace = namespace(selector).filter(|namespace| !namespace.is_empty());
+        match (namespace, name(selector)) {
             (Some(namespace), Some(name)) => one(Key::new(namespace, name).as_str()),
             // The character after the slash closes the namespace.
             (Some(namespace), None) => Self {

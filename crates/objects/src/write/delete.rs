@@ -60,7 +60,14 @@ pub fn delete(
         Grace::None
     };
     if grace == Grace::Pending {
-        return Ok(DeleteOutcome::Unchanged);
+        // A deletion may have been cut off between marking and removing: the next one finishes it.
+        let over = number(old, "deletionGracePeriodSeconds") == Some(0);
+        let removable = over && strings(old, "finalizers").is_empty();
+        return Ok(if removable {
+            DeleteOutcome::Remove
+        } else {
+            DeleteOutcome::Unchanged
+        });
     }
     let mut new = old.clone();
     let finalizers = finalizers_after(Facts::of(resource).dependents, old, options);

@@ -81,6 +81,13 @@ impl Authenticator {
     ) -> Result<Arc<User>, Refusal> {
         let user = self.authenticate(headers, certificate)?;
         let open = is_open(path);
+        // Doing the request as the admin instead would grant more than was asked for.
+        if headers
+            .keys()
+            .any(|name| name.as_str().starts_with("impersonate-"))
+        {
+            return Err(Refusal::Impersonation);
+        }
         match user {
             Some(user) if open || user.is_master() => Ok(user),
             Some(user) => Err(Refusal::Forbidden {

@@ -12,6 +12,9 @@ pub enum Refusal {
     /// The credential is missing or wrong.
     #[error("no good credential")]
     Unauthorized,
+    /// The request is to be done as somebody else, which is not possible here.
+    #[error("impersonation is not supported; leave out --as and --as-group")]
+    Impersonation,
     /// The user is known and may not.
     #[error("user {user:?} cannot {verb} path {path:?}")]
     Forbidden {
@@ -29,7 +32,7 @@ impl Refusal {
     pub const fn code(&self) -> StatusCode {
         match self {
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
-            Self::Forbidden { .. } => StatusCode::FORBIDDEN,
+            Self::Forbidden { .. } | Self::Impersonation => StatusCode::FORBIDDEN,
         }
     }
 
@@ -42,7 +45,7 @@ impl Refusal {
             Self::Unauthorized => {
                 json!({"message": "Unauthorized", "reason": "Unauthorized", "code": 401})
             }
-            Self::Forbidden { .. } => json!({
+            Self::Forbidden { .. } | Self::Impersonation => json!({
                 "message": format!("forbidden: {}", capital(&self.to_string())),
                 "reason": "Forbidden", "details": {}, "code": 403,
             }),

@@ -3,12 +3,14 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use masthead_api::Status;
+use masthead_api::{Key, Status};
+use masthead_objects::write::{UpdateOf, Verb};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::app::App;
 use crate::handle::create::{Creation, Run};
+use crate::handle::update::Update;
 
 const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
@@ -75,22 +77,52 @@ fn service(address: SocketAddr, service_ip: IpAddr) -> [(Gvr, Value); 3] {
     ]
 }
 
+/// Creates the object if there is none; else brings it up to date, since the server's address may be
+/// another one than at its last start.
 async fn ensure(app: &Arc<App>, gvr: Gvr, namespace: &str, object: Value) -> Result<(), Status> {
     let (group, version, plural) = gvr;
     let Some(resource) = app.catalog.resource(group, version, plural) else {
         return Ok(());
     };
+    let name = object
+        .pointer("/metadata/name")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let key = Key::new(namespace, name);
+    let run = Run::ForReal;
+    let wanted = object.clone();
     match (Creation {
         resource,
         namespace,
         object,
-        run: Run::ForReal,
+        run,
     })
     .run(app)
     .await
     {
-        Ok(_) => Ok(()),
-        Err(status) if status.code == 409 => Ok(()),
-        Err(status) => Err(status),
+        Err(status) if status.code == 409 && namespace.is_empty() => Ok(()),
+        Err(status) if status.code == 409 => {
+            let part = Some((UpdateOf::Object, Verb::Patch));
+            let update = Update {
+                resource,
+                key,
+                part,
+                run,
+            };
+            let refreshed = |old: &Value| Ok(with_metadata_of(old, &wanted));
+            update.run(app, refreshed).await.map(drop)
+        }
+        other => other.map(drop),
     }
+}
+
+/// `wanted` with what the present object has in its metadata, and with its status.
+fn with_metadata_of(old: &Value, wanted: &Value) -> Value {
+    let mut new = old.clone();
+    if let (Some(new), Some(wanted)) = (new.as_object_mut(), wanted.as_object()) {
+        for (member, value) in wanted.iter().filter(|(member, _)| *member != "metadata") {
+            new.insert(member.clone(), value.clone());
+        }
+    }
+    new
 }

@@ -34,13 +34,15 @@ pub(crate) async fn run(app: Weak<App>) {
         };
         while let Some(deliveries) = next(&events).await {
             for object in deliveries.iter().filter_map(terminating) {
-                let name = object.key.name().to_owned();
-                if ending
+                let Some(namespace) = Ending::of(object) else {
+                    continue;
+                };
+                let is_new = ending
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
-                    .insert(name.clone())
-                {
-                    tokio::spawn(end(app.clone(), name, Arc::clone(&ending)));
+                    .insert(namespace.clone());
+                if is_new {
+                    tokio::spawn(end(app.clone(), namespace, Arc::clone(&ending)));
                 }
             }
         }
@@ -84,12 +86,40 @@ fn terminating(delivery: &Delivery) -> Option<&Arc<Object>> {
     (object.fields.get("status.phase") == "Terminating").then_some(object)
 }
 
-async fn end(app: Weak<App>, name: String, ending: Arc<Mutex<BTreeSet<String>>>) {
+/// A namespace on its way out. Another one of the same name is another one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Ending {
+    name: String,
+    uid: String,
+}
+
+impl Ending {
+    fn of(object: &Object) -> Option<Self> {
+        let value: Value = serde_json::from_slice(object.json()).ok()?;
+        let uid = value.pointer("/metadata/uid")?.as_str()?.to_owned();
+        Some(Self {
+            name: object.key.name().to_owned(),
+            uid,
+        })
+    }
+
+    /// Is this namespace still there, and still on its way out?
+    fn goes_on(&self, app: &App) -> bool {
+        let storage = app.namespaces().storage;
+        let present = storage.and_then(|storage| app.hub.get(storage, &self.name));
+        present.is_some_and(|object| {
+            object.fields.get("status.phase") == "Terminating"
+                && Self::of(&object).as_ref() == Some(self)
+        })
+    }
+}
+
+async fn end(app: Weak<App>, namespace: Ending, ending: Arc<Mutex<BTreeSet<Ending>>>) {
     let mut pause = GRACE;
     loop {
         tokio::time::sleep(pause).await;
         let Some(app) = app.upgrade() else { break };
-        if sweep(&app, &name).await {
+        if !namespace.goes_on(&app) || sweep(&app, &namespace).await {
             break;
         }
         pause = (pause * 2).min(PAUSE_MAX);
@@ -97,11 +127,11 @@ async fn end(app: Weak<App>, name: String, ending: Arc<Mutex<BTreeSet<String>>>)
     ending
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
-        .remove(&name);
+        .remove(&namespace);
 }
 
 /// Deletes what is in the namespace. Answers whether the namespace itself is done with.
-async fn sweep(app: &Arc<App>, name: &str) -> bool {
+async fn sweep(app: &Arc<App>, namespace: &Ending) -> bool {
     let mut remaining = false;
     for resource in app
         .catalog
@@ -109,7 +139,7 @@ async fn sweep(app: &Arc<App>, name: &str) -> bool {
         .filter(|resource| resource.is_namespaced())
     {
         let scope = Selector {
-            namespace: Some(name.to_owned()),
+            namespace: Some(namespace.name.clone()),
             ..Selector::default()
         };
         let Some(storage) = resource.storage else {
@@ -127,7 +157,6 @@ async fn sweep(app: &Arc<App>, name: &str) -> bool {
                 resource,
                 key: key.clone(),
                 options: DeleteOptions::default(),
-                run: Run::ForReal,
             };
             if let Err(status) = deletion.run(app).await {
                 tracing::debug!(%key, message = %status.message, "not deleted yet");
@@ -135,15 +164,18 @@ async fn sweep(app: &Arc<App>, name: &str) -> bool {
             remaining |= app.hub.get(storage, key.as_str()).is_some();
         }
     }
-    !remaining && finalize(app, name).await
+    !remaining && namespace.goes_on(app) && finalize(app, namespace).await
 }
 
 /// Takes the finalizer away, and the namespace with the last one.
-async fn finalize(app: &Arc<App>, name: &str) -> bool {
+async fn finalize(app: &Arc<App>, namespace: &Ending) -> bool {
     let namespaces = app.namespaces();
-    let key = Key::new("", name);
+    let key = Key::new("", &namespace.name);
     let without = |old: &Value| {
         let mut new = old.clone();
+        if new.pointer("/metadata/uid").and_then(Value::as_str) != Some(&namespace.uid) {
+            return Ok(new);
+        }
         if let Some(list) = new
             .pointer_mut("/spec/finalizers")
             .and_then(Value::as_array_mut)

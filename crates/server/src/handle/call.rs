@@ -8,6 +8,7 @@ use masthead_api::{
     ResourcePath, Selector, Status, negotiate,
 };
 use masthead_objects::SharedResource;
+use masthead_objects::write::{OptionsOf, WriteOptions};
 
 use super::create::Run;
 use super::{Answered, Payload, collection, is_known, item, subresource};
@@ -39,6 +40,7 @@ impl Call {
     ) -> Result<Self, Refusal> {
         let is_namespace = resource.group.is_empty() && resource.plural.as_ref() == "namespaces";
         let namespace = match &path.namespace {
+            Some(namespace) if namespace.is_empty() => return Err(Status::not_found_path().into()),
             Some(namespace) if resource.is_namespaced() => namespace.clone(),
             Some(_) if !is_namespace => return Err(Status::not_found_path().into()),
             // An object of a namespaced resource has a namespace, the collection need not.
@@ -165,13 +167,13 @@ impl Call {
             .map(FieldSelector)
     }
 
-    /// Is the request only tried? (`dryRun` itself is checked with the other write options.)
-    pub(crate) fn run(&self) -> Run {
-        if self.query.get("dryRun") == Some("All") {
-            Run::Dry
-        } else {
-            Run::ForReal
-        }
+    /// Is the write that the query speaks of only tried?
+    ///
+    /// # Errors
+    /// 422 for options that make no sense.
+    pub(crate) fn write_run(&self, of: OptionsOf) -> Result<Run, Status> {
+        let options = WriteOptions::decode(of, &self.query)?;
+        Ok(Run::of(options.dry_run))
     }
 
     /// What metrics call this kind of request.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use http::{Method, Request, StatusCode};
 use masthead_api::{Answer, ListOptions, Route, Status};
-use masthead_objects::write::DeleteOptions;
+use masthead_objects::write::{DeleteOptions, OptionsOf};
 
 use super::create::Creation;
 use super::delete::{Deleted, Deletion};
-use super::{Answered, Call, Payload, body, item, list, options, watch};
+use super::{Answered, Call, Payload, body, item, list, watch};
 use crate::app::App;
 use crate::respond;
 use crate::stream::{Items, ListBody};
@@ -57,13 +57,13 @@ async fn create(app: &Arc<App>, call: &Call, request: Request<Payload>) -> Answe
         return Err(Status::method_not_allowed().into());
     }
     let media = item::media(call)?;
-    options::check(&call.query, "CreateOptions")?;
+    let run = call.write_run(OptionsOf::Create)?;
     let object = body::object(call, request)?;
     let creation = Creation {
         resource: &call.resource,
         namespace: &call.namespace,
         object,
-        run: call.run(),
+        run,
     };
     let answer = creation.run(app).await?;
     item::respond(app, call, StatusCode::CREATED, answer.json(), media)
@@ -71,6 +71,10 @@ async fn create(app: &Arc<App>, call: &Call, request: Request<Payload>) -> Answe
 
 /// Deletes what a list with these options shows, one by one, and answers with that list.
 async fn delete_many(app: &Arc<App>, call: &Call, request: Request<Payload>) -> Answered {
+    // Not of all namespaces at once.
+    if call.resource.is_namespaced() && call.namespace.is_empty() {
+        return Err(Status::method_not_allowed().into());
+    }
     let answer = Answer {
         route: Route::Object,
         streaming: false,
@@ -88,7 +92,6 @@ async fn delete_many(app: &Arc<App>, call: &Call, request: Request<Payload>) -> 
             resource: &call.resource,
             key: object.key.clone(),
             options: options.clone(),
-            run: call.run(),
         };
         match deletion.run(app).await {
             Ok(Deleted::Gone(_) | Deleted::Pending(_) | Deleted::Dry(..)) => {}

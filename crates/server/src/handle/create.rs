@@ -1,16 +1,14 @@
 //! POST: a new object.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use masthead_api::{Key, Object, Reason, Status};
-use masthead_objects::{SharedResource, encode, store_key, write};
+use masthead_objects::{SharedResource, write};
 use serde_json::Value;
 
-use super::{store_failure, unencodable};
+use super::commit;
 use crate::app::{App, storage_of, to_stored};
-use crate::door::{Change, Write, Written};
 
 /// Tries at a name that is free, where the server makes it up.
 const NAMES_MAX: usize = 8;
@@ -22,6 +20,13 @@ pub(crate) enum Run {
     ForReal,
     /// `dryRun=All`.
     Dry,
+}
+
+impl Run {
+    /// What the option `dryRun` says.
+    pub(crate) const fn of(dry_run: bool) -> Self {
+        if dry_run { Self::Dry } else { Self::ForReal }
+    }
 }
 
 /// What a write answers with.
@@ -106,37 +111,16 @@ impl Creation<'_> {
     }
 
     async fn commit(&self, app: &Arc<App>, key: Key, object: &Value) -> Result<Answer, Status> {
-        let storage = storage_of(self.resource)?;
-        let encoded = encode(app.stored(self.resource), object).map_err(|e| unencodable(&e))?;
-        let requires = self
-            .resource
-            .is_namespaced()
-            .then(|| Bytes::from(store_key(app.namespaces(), "", self.namespace)));
-        let write = Write {
-            storage,
-            store_key: Bytes::from(store_key(self.resource, self.namespace, key.name())),
-            key: key.clone(),
-            expected: None,
-            requires,
-            change: Change::Put(encoded),
-            ttl: ttl(app, self.resource),
-        };
-        match app
-            .door
-            .write(write)
-            .await
-            .map_err(|error| store_failure(&error))?
-        {
-            Written::Committed(event) => match &event.new {
-                Some(object) => Ok(Answer::Stored(Arc::clone(object))),
-                None => Err(Status::internal_error("a creation without an object")),
-            },
-            Written::Conflict => {
-                self.refuse_existing(app, &key)?;
-                app.check_namespace(self.resource, self.namespace, key.name())?;
-                Err(already_exists(self.resource, key.name(), None))
-            }
+        let namespace = Key::new("", self.namespace);
+        let requires = self.resource.is_namespaced();
+        let requires = requires.then(|| commit::store_key(app.namespaces(), &namespace));
+        let created = commit::create(app, self.resource, key.clone(), object, requires).await?;
+        if let Some(object) = created.as_ref().and_then(|event| event.new.as_ref()) {
+            return Ok(Answer::Stored(Arc::clone(object)));
         }
+        self.refuse_existing(app, &key)?;
+        app.check_namespace(self.resource, self.namespace, key.name())?;
+        Err(already_exists(self.resource, key.name(), None))
     }
 
     fn refuse_existing(&self, app: &App, key: &Key) -> Result<(), Status> {
@@ -154,9 +138,4 @@ fn already_exists(resource: &SharedResource, name: &str, existing: Option<&Objec
     } else {
         Status::already_exists(plural, group, name)
     }
-}
-
-/// How long objects of this resource live, where they do not live for ever.
-pub(super) fn ttl(app: &App, resource: &SharedResource) -> Option<Duration> {
-    (resource.plural.as_ref() == "events").then_some(app.config.event_ttl)
 }

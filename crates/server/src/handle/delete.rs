@@ -2,18 +2,14 @@
 
 use std::sync::Arc;
 
-use masthead_api::{Event, Key, Object, Status, WatchEventType};
+use masthead_api::{Key, Object, Status, WatchEventType};
 use masthead_objects::write::{self, DeleteOptions, DeleteOutcome};
-use masthead_objects::{DeleteAnswer, SharedResource, encode};
+use masthead_objects::{DeleteAnswer, SharedResource};
 use serde_json::Value;
 
-use super::create::Run;
-use super::{store_failure, unencodable};
+use super::commit;
 use crate::app::{App, storage_of, value_of};
-use crate::door::{Change, Write, Written};
-
-/// Tries until a deletion that others keep overtaking is given up with a conflict.
-const TRIES_MAX: usize = 100;
+use crate::door::Change;
 
 /// A deletion of one object.
 pub(crate) struct Deletion<'a> {
@@ -21,10 +17,8 @@ pub(crate) struct Deletion<'a> {
     pub(crate) resource: &'a SharedResource,
     /// Which.
     pub(crate) key: Key,
-    /// How.
+    /// How, and whether only tried.
     pub(crate) options: DeleteOptions,
-    /// Or only tried?
-    pub(crate) run: Run,
 }
 
 /// How a deletion ended.
@@ -50,20 +44,15 @@ impl Deletion<'_> {
     /// Deletes the object, or marks it.
     pub(crate) async fn run(&self, app: &Arc<App>) -> Result<Deleted, Status> {
         let storage = storage_of(self.resource)?;
-        for _ in 0..TRIES_MAX {
+        for _ in 0..commit::TRIES_MAX {
             let Some(old) = app.hub.get(storage, self.key.as_str()) else {
-                return Err(self.not_found());
+                return Err(commit::not_found(self.resource, &self.key));
             };
             if let Some(deleted) = self.attempt(app, old).await? {
                 return Ok(deleted);
             }
         }
-        let resource = self.resource;
-        Err(Status::conflict_modified(
-            &resource.group,
-            &resource.plural,
-            self.key.name(),
-        ))
+        Err(commit::overtaken(self.resource, &self.key))
     }
 
     /// One try; `None` if the object changed meanwhile.
@@ -76,7 +65,7 @@ impl Deletion<'_> {
             &self.options,
             &app.hub.clock().timestamp(),
         )?;
-        if self.run == Run::Dry {
+        if self.options.dry_run {
             return Ok(Some(match outcome {
                 DeleteOutcome::Mark(new) => Deleted::Dry(new, Fate::Stays),
                 DeleteOutcome::MarkThenRemove(new) => Deleted::Dry(new, Fate::Gone),
@@ -104,49 +93,16 @@ impl Deletion<'_> {
         old: &Object,
         new: &Value,
     ) -> Result<Option<Arc<Object>>, Status> {
-        let encoded = encode(app.stored(self.resource), new).map_err(|e| unencodable(&e))?;
-        let change = Change::Put(encoded);
-        Ok(self
-            .write(app, old, change)
-            .await?
-            .and_then(|event| event.new.clone()))
+        let change = commit::put(app, self.resource, new)?;
+        let event = commit::replace(app, self.resource, old, change).await?;
+        Ok(event.and_then(|event| event.new.clone()))
     }
 
     async fn remove(&self, app: &Arc<App>, old: &Object) -> Result<Option<Deleted>, Status> {
-        let event = self.write(app, old, Change::Delete).await?;
+        let event = commit::replace(app, self.resource, old, Change::Delete).await?;
         Ok(event
             .and_then(|event| event.object(WatchEventType::Deleted).cloned())
             .map(Deleted::Gone))
-    }
-
-    async fn write(
-        &self,
-        app: &Arc<App>,
-        old: &Object,
-        change: Change,
-    ) -> Result<Option<Arc<Event>>, Status> {
-        let write = Write {
-            storage: storage_of(self.resource)?,
-            store_key: super::store_key(self.resource, &self.key),
-            key: self.key.clone(),
-            expected: Some(old.revision),
-            requires: None,
-            change,
-            ttl: None,
-        };
-        match app
-            .door
-            .write(write)
-            .await
-            .map_err(|error| store_failure(&error))?
-        {
-            Written::Committed(event) => Ok(Some(event)),
-            Written::Conflict => Ok(None),
-        }
-    }
-
-    fn not_found(&self) -> Status {
-        Status::not_found(&self.resource.plural, &self.resource.group, self.key.name())
     }
 }
 

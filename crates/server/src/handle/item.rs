@@ -9,13 +9,13 @@ use masthead_api::{
     parse_resource_version,
 };
 use masthead_objects::patch;
-use masthead_objects::write::{self, DeleteOptions, UpdateOf, Verb};
+use masthead_objects::write::{self, DeleteOptions, OptionsOf, UpdateOf, Verb};
 use masthead_watch::Freshness;
 
-use super::create::Creation;
+use super::create::{Creation, Run};
 use super::delete::{Deleted, Deletion, Fate, answers_with_object};
 use super::update::Update;
-use super::{Answered, Call, Payload, body, options};
+use super::{Answered, Call, Payload, body};
 use crate::app::{App, storage_of};
 use crate::listen::ResponseBody;
 use crate::rendering::Rendering;
@@ -113,14 +113,14 @@ pub(super) async fn put(
     request: Request<Payload>,
 ) -> Answered {
     let media = media(call)?;
-    options::check(&call.query, "UpdateOptions")?;
+    let run = call.write_run(OptionsOf::Update)?;
     let object = body::object(call, request)?;
     write::check_address(&call.resource, &call.namespace, name, &object)?;
     let update = Update {
         resource: &call.resource,
         key: call.key(name),
         part: Some((part, Verb::Put)),
-        run: call.run(),
+        run,
     };
     let answer = update.run(app, |_| Ok(object.clone())).await?;
     respond(app, call, StatusCode::OK, answer.json(), media)
@@ -135,7 +135,7 @@ pub(super) async fn patch(
 ) -> Answered {
     let media = media(call)?;
     let kind = parse_patch_type(body::content_type(&call.headers), Route::Object)?;
-    options::check(&call.query, "PatchOptions")?;
+    let run = call.write_run(OptionsOf::Patch(kind))?;
     let bytes = body::bytes(request)?;
     let patch = match kind {
         PatchType::Apply => Bytes::from(body::yaml(&bytes)?.to_string()),
@@ -144,14 +144,14 @@ pub(super) async fn patch(
     if kind == PatchType::Apply && part == UpdateOf::Object {
         let storage = storage_of(&call.resource)?;
         if app.hub.get(storage, call.key(name).as_str()).is_none() {
-            return apply_to_nothing(app, call, name, &patch, media).await;
+            return apply_to_nothing(app, call, (name, run), &patch, media).await;
         }
     }
     let update = Update {
         resource: &call.resource,
         key: call.key(name),
         part: Some((part, Verb::Patch)),
-        run: call.run(),
+        run,
     };
     let answer = update
         .run(app, |old| patch::apply(&call.resource, kind, old, &patch))
@@ -163,7 +163,7 @@ pub(super) async fn patch(
 async fn apply_to_nothing(
     app: &Arc<App>,
     call: &Call,
-    name: &str,
+    (name, run): (&str, Run),
     patch: &[u8],
     media: MediaType,
 ) -> Answered {
@@ -174,7 +174,7 @@ async fn apply_to_nothing(
         resource,
         namespace,
         object,
-        run: call.run(),
+        run,
     }
     .run(app)
     .await?;
@@ -195,7 +195,6 @@ pub(super) async fn delete(
         resource: &call.resource,
         key: call.key(name),
         options,
-        run: call.run(),
     };
     let (json, gone) = match deletion.run(app).await? {
         Deleted::Gone(object) => (object.json_bytes(), true),

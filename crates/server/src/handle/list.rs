@@ -107,7 +107,8 @@ pub(super) async fn find(
             match app.hub.snapshot_at(storage, revision) {
                 Some(snapshot) => snapshot,
                 None => past::snapshot(app, &call.resource, revision)
-                    .map_err(|error| expired(&error, token.as_ref()))?,
+                    .await
+                    .map_err(|error| expired(error, token.as_ref()))?,
             }
         }
     };
@@ -160,7 +161,7 @@ fn plan(options: &ListOptions, token: Option<&ContinueToken>) -> Result<ListPlan
 }
 
 /// What is said of a state that is gone: with a way to go on, where a listing was under way.
-fn expired(error: &past::PastError, token: Option<&ContinueToken>) -> Status {
+fn expired(error: past::PastError, token: Option<&ContinueToken>) -> Status {
     match (error, token) {
         (past::PastError::Compacted, None) => {
             Status::expired("The resourceVersion for the provided list is too old.")
@@ -180,7 +181,7 @@ fn expired(error: &past::PastError, token: Option<&ContinueToken>) -> Status {
             )
             .with_continue(onward.encode())
         }
-        (past::PastError::Load(error), _) => Status::internal_error(&error.to_string()),
+        (past::PastError::Failed(status), _) => status,
     }
 }
 

@@ -8,11 +8,11 @@
 mod body;
 mod call;
 mod collection;
+mod commit;
 mod documents;
 mod item;
 mod list;
 mod openapi;
-mod options;
 mod scale;
 mod subresource;
 mod watch;
@@ -24,19 +24,16 @@ pub(crate) mod update;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bytes::Bytes;
 use http::header::{ACCEPT, HeaderValue};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use masthead_api::{
-    Accept, Format, Key, Object, Path, PathError, Query, ResourcePath, Status, find_error_format,
+    Accept, Format, Object, Path, PathError, Query, ResourcePath, Status, find_error_format,
 };
 
-use masthead_objects::{DecodeError, Resource};
 use serde_json::Value;
 
 use crate::app::App;
-use crate::door::DoorError;
 use crate::listen::{Handler, Peer, ResponseBody};
 use crate::metrics::Route;
 use crate::respond::{self, Layout, Refusal};
@@ -53,6 +50,10 @@ impl Handler for App {
         _peer: Peer,
     ) -> Response<ResponseBody> {
         let began = Instant::now();
+        let dry_run = request
+            .uri()
+            .query()
+            .is_some_and(|query| query.contains("dryRun=All"));
         let accept = accept(request.headers());
         let audit_id = audit_id(request.headers());
         let (parts, body) = request.into_parts();
@@ -73,9 +74,11 @@ impl Handler for App {
         });
         response.headers_mut().insert("Audit-Id", audit_id);
         if let Some(route) = route {
-            self.metrics
-                .route(&route)
-                .answered(response.status().as_u16(), began.elapsed(), false);
+            self.metrics.route(&route).answered(
+                response.status().as_u16(),
+                began.elapsed(),
+                dry_run,
+            );
         }
         response
     }
@@ -118,13 +121,16 @@ impl App {
         accept: &Accept,
         request: &Request<Payload>,
     ) -> Result<Call, Refusal> {
-        if self.catalog.versions(&path.group).is_empty() {
-            return Err(page_not_found());
-        }
         let resource = self
             .catalog
             .resource(&path.group, &path.version, &path.resource)
-            .ok_or_else(Status::not_found_path)?;
+            .ok_or_else(|| {
+                if self.catalog.versions(&path.group).is_empty() {
+                    page_not_found()
+                } else {
+                    Status::not_found_path().into()
+                }
+            })?;
         Call::new(path, Arc::clone(resource), query, accept.clone(), request)
     }
 }
@@ -162,29 +168,6 @@ fn malformed(error: &PathError, path: &str) -> Refusal {
 /// What upstream answers where there is nothing at all.
 fn page_not_found() -> Refusal {
     Refusal::Text(StatusCode::NOT_FOUND, "404 page not found\n".into())
-}
-
-/// A write that the store could not take.
-pub(crate) fn store_failure(error: &DoorError) -> Status {
-    match error {
-        DoorError::Closed => Status::service_unavailable("apiserver is shutting down"),
-        DoorError::Store(error) => Status::service_unavailable(error.to_string()),
-        DoorError::Txn(_) | DoorError::Lease(_) => Status::internal_error(&error.to_string()),
-    }
-}
-
-/// An object that has no wire form: the code that made it is wrong.
-pub(crate) fn unencodable(error: &DecodeError) -> Status {
-    Status::internal_error(&error.to_string())
-}
-
-/// Where an object lies in the store.
-pub(crate) fn store_key(resource: &Resource, key: &Key) -> Bytes {
-    Bytes::from(masthead_objects::store_key(
-        resource,
-        key.namespace(),
-        key.name(),
-    ))
 }
 
 /// Is the object on its way out?

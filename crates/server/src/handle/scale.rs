@@ -6,12 +6,12 @@ use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use masthead_api::{PatchType, Route, Status, parse_patch_type};
 use masthead_objects::patch;
-use masthead_objects::write::{self, UpdateOf, Verb};
+use masthead_objects::write::{self, OptionsOf, UpdateOf, Verb};
 use serde_json::Value;
 
-use super::create::Answer;
+use super::create::{Answer, Run};
 use super::update::Update;
-use super::{Answered, Call, Payload, body, options, subresource};
+use super::{Answered, Call, Payload, body, subresource};
 use crate::app::{App, storage_of, value_of};
 
 pub(super) async fn answer(
@@ -34,20 +34,20 @@ pub(super) async fn answer(
             ))
         }
         Method::PUT => {
-            options::check(&call.query, "UpdateOptions")?;
+            let run = call.write_run(OptionsOf::Update)?;
             let scale = body::object(call, request)?;
-            change(app, call, name, move |_| Ok(scale.clone())).await
+            change(app, call, (name, run), move |_| Ok(scale.clone())).await
         }
         Method::PATCH => {
             let kind = parse_patch_type(body::content_type(&call.headers), Route::Object)?;
-            options::check(&call.query, "PatchOptions")?;
+            let run = call.write_run(OptionsOf::Patch(kind))?;
             let bytes = body::bytes(request)?;
             let document = match kind {
                 PatchType::Apply => Bytes::from(body::yaml(&bytes)?.to_string()),
                 PatchType::Json | PatchType::Merge | PatchType::Strategic => bytes,
             };
             let resource = Arc::clone(&call.resource);
-            change(app, call, name, move |scale| {
+            change(app, call, (name, run), move |scale| {
                 patch::apply_raw(&resource, kind, scale, &document)
             })
             .await
@@ -60,14 +60,14 @@ pub(super) async fn answer(
 async fn change(
     app: &Arc<App>,
     call: &Call,
-    name: &str,
+    (name, run): (&str, Run),
     change: impl Fn(&Value) -> Result<Value, Status> + Send + Sync,
 ) -> Answered {
     let update = Update {
         resource: &call.resource,
         key: call.key(name),
         part: Some((UpdateOf::Object, Verb::Patch)),
-        run: call.run(),
+        run,
     };
     let resource = &call.resource;
     let answer = update

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use masthead_api::Status;
-use masthead_objects::write::{self, UpdateOf};
+use masthead_objects::write::{self, OptionsOf, UpdateOf};
 
 use super::delete::Deletion;
 use super::update::Update;
-use super::{Answered, Call, Payload, body, item, options};
+use super::{Answered, Call, Payload, body, item};
 use crate::app::{App, storage_of};
 use crate::respond;
 
@@ -69,13 +69,13 @@ fn unserved(app: &App, call: &Call, name: &str, subresource: &str) -> Answered {
 }
 
 async fn bind(app: &Arc<App>, call: &Call, name: &str, request: Request<Payload>) -> Answered {
-    options::check(&call.query, "CreateOptions")?;
+    let run = call.write_run(OptionsOf::Create)?;
     let binding = body::object(call, request)?;
     let update = Update {
         resource: &call.resource,
         key: call.key(name),
         part: None,
-        run: call.run(),
+        run,
     };
     let now = app.hub.clock().timestamp();
     update
@@ -91,7 +91,6 @@ async fn evict(app: &Arc<App>, call: &Call, name: &str, request: Request<Payload
         resource: &call.resource,
         key: call.key(name),
         options,
-        run: call.run(),
     };
     deletion.run(app).await?;
     Ok(success(call))

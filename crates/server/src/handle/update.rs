@@ -4,17 +4,14 @@
 use std::sync::Arc;
 
 use masthead_api::{Key, Object, Status};
+use masthead_objects::SharedResource;
 use masthead_objects::write::{self, UpdateOf, UpdateOutcome, Verb};
-use masthead_objects::{SharedResource, encode};
 use serde_json::Value;
 
+use super::commit;
 use super::create::{Answer, Run};
-use super::{store_failure, unencodable};
 use crate::app::{App, storage_of, to_stored, value_of};
-use crate::door::{Change, Write, Written};
-
-/// Tries until a write that others keep overtaking is given up with a conflict.
-const TRIES_MAX: usize = 100;
+use crate::door::Change;
 
 /// A change of one object.
 pub(crate) struct Update<'a> {
@@ -37,9 +34,9 @@ impl Update<'_> {
     ) -> Result<Answer, Status> {
         let storage = storage_of(self.resource)?;
         let stored = app.stored(self.resource);
-        for _ in 0..TRIES_MAX {
+        for _ in 0..commit::TRIES_MAX {
             let Some(old) = app.hub.get(storage, self.key.as_str()) else {
-                return Err(self.not_found());
+                return Err(commit::not_found(self.resource, &self.key));
             };
             let (value, new) = self.change(app, &old, &change)?;
             let outcome = match self.part {
@@ -50,25 +47,20 @@ impl Update<'_> {
             };
             let (change, answer) = match outcome {
                 UpdateOutcome::Unchanged => return Ok(Answer::Stored(old)),
-                UpdateOutcome::Write(new) => (self.put(app, &new)?, new),
+                UpdateOutcome::Write(new) => (commit::put(app, self.resource, &new)?, new),
                 UpdateOutcome::Remove(last) => (Change::Delete, last),
             };
             if self.run == Run::Dry {
                 return Ok(Answer::Value(answer));
             }
-            let removed = matches!(change, Change::Delete);
-            match self.commit(app, &old, change).await? {
-                Some(_) if removed => return Ok(Answer::Value(answer)),
-                Some(stored) => return Ok(Answer::Stored(stored)),
-                None => {}
+            if let Some(event) = commit::replace(app, self.resource, &old, change).await? {
+                return Ok(event
+                    .new
+                    .clone()
+                    .map_or(Answer::Value(answer), Answer::Stored));
             }
         }
-        let resource = self.resource;
-        Err(Status::conflict_modified(
-            &resource.group,
-            &resource.plural,
-            self.key.name(),
-        ))
+        Err(commit::overtaken(self.resource, &self.key))
     }
 
     /// The present object and what it is to become, both in the version that is stored.
@@ -99,42 +91,5 @@ impl Update<'_> {
             }
         }
         status
-    }
-
-    fn put(&self, app: &App, new: &Value) -> Result<Change, Status> {
-        encode(app.stored(self.resource), new)
-            .map(Change::Put)
-            .map_err(|e| unencodable(&e))
-    }
-
-    /// Commits `change` if `old` is still the present version; `None` if it is not.
-    async fn commit(
-        &self,
-        app: &Arc<App>,
-        old: &Object,
-        change: Change,
-    ) -> Result<Option<Arc<Object>>, Status> {
-        let write = Write {
-            storage: storage_of(self.resource)?,
-            store_key: super::store_key(self.resource, &self.key),
-            key: self.key.clone(),
-            expected: Some(old.revision),
-            requires: None,
-            change,
-            ttl: super::create::ttl(app, self.resource),
-        };
-        match app
-            .door
-            .write(write)
-            .await
-            .map_err(|error| store_failure(&error))?
-        {
-            Written::Committed(event) => Ok(event.new.clone().or_else(|| event.old.clone())),
-            Written::Conflict => Ok(None),
-        }
-    }
-
-    fn not_found(&self) -> Status {
-        Status::not_found(&self.resource.plural, &self.resource.group, self.key.name())
     }
 }

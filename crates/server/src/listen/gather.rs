@@ -27,6 +27,16 @@ struct Shared<I> {
     io: I,
     waiting: Vec<u8>,
     sent: usize,
+    below: Below,
+}
+
+/// What is known of the layer below, which has a buffer of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Below {
+    /// It holds nothing back.
+    Flushed,
+    /// It was given something since its last flush.
+    Written,
 }
 
 /// The connection as the protocol sees it.
@@ -41,6 +51,7 @@ pub(super) fn gather<I>(io: I) -> (Gathered<I>, Outlet<I>) {
         io,
         waiting: Vec::new(),
         sent: 0,
+        below: Below::Flushed,
     }));
     (Gathered(Arc::clone(&shared)), Outlet(shared))
 }
@@ -53,11 +64,8 @@ impl<I: Write + Unpin> Outlet<I> {
     /// Sends what was gathered. After `Pending` the task is woken when it can go on; call again.
     pub(super) fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut shared = lock(&self.0);
-        if shared.waiting.is_empty() {
-            return Poll::Ready(Ok(()));
-        }
         ready!(shared.poll_drain(cx))?;
-        Pin::new(&mut shared.io).poll_flush(cx)
+        shared.poll_flush(cx)
     }
 }
 
@@ -72,10 +80,21 @@ impl<I: Write + Unpin> Shared<I> {
             if sent == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
+            self.below = Below::Written;
             self.sent += sent;
         }
         self.waiting = Vec::new();
         self.sent = 0;
+        Poll::Ready(Ok(()))
+    }
+
+    /// Flushes the layer below, after a drain. It may take bytes and yet hold them back, so this
+    /// is asked again until it is done, whether or not there is more to write.
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.below == Below::Written {
+            ready!(Pin::new(&mut self.io).poll_flush(cx))?;
+            self.below = Below::Flushed;
+        }
         Poll::Ready(Ok(()))
     }
 
@@ -142,7 +161,7 @@ impl<I: Write + Unpin> Write for Gathered<I> {
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut shared = lock(&self.0);
         ready!(shared.poll_drain(cx))?;
-        ready!(Pin::new(&mut shared.io).poll_flush(cx))?;
+        ready!(shared.poll_flush(cx))?;
         Pin::new(&mut shared.io).poll_shutdown(cx)
     }
 }
@@ -216,4 +235,74 @@ pub(super) enum TurnError {
     /// What it had written could not be sent.
     #[error("{0}")]
     Io(io::Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    /// A layer that takes everything and passes it on only at the second flush, as TLS does over
+    /// a full socket.
+    #[derive(Default)]
+    struct HoldsBack {
+        held: Vec<u8>,
+        passed: Vec<u8>,
+        flushes: usize,
+    }
+
+    impl Write for HoldsBack {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            _cx: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            self.held.extend_from_slice(bytes);
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            self.flushes += 1;
+            if self.flushes == 1 {
+                return Poll::Pending;
+            }
+            let held = std::mem::take(&mut self.held);
+            self.passed.extend_from_slice(&held);
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            self.poll_flush(cx)
+        }
+    }
+
+    #[test]
+    fn what_the_layer_below_held_back_is_flushed_later() {
+        let (mut gathered, outlet) = gather(HoldsBack::default());
+        let cx = &mut Context::from_waker(Waker::noop());
+        assert!(Pin::new(&mut gathered).poll_write(cx, b"tail").is_ready());
+        assert!(outlet.poll_flush(cx).is_pending());
+        assert!(outlet.poll_flush(cx).is_ready());
+        assert_eq!(lock(&outlet.0).io.passed, b"tail");
+        let flushes = lock(&outlet.0).io.flushes;
+        assert!(outlet.poll_flush(cx).is_ready());
+        assert_eq!(lock(&outlet.0).io.flushes, flushes, "nothing new to flush");
+    }
+
+    #[test]
+    fn many_writes_go_out_in_one_piece() {
+        let (mut gathered, outlet) = gather(HoldsBack::default());
+        let cx = &mut Context::from_waker(Waker::noop());
+        let slices = [io::IoSlice::new(b"a"), io::IoSlice::new(b"b")];
+        assert!(
+            Pin::new(&mut gathered)
+                .poll_write_vectored(cx, &slices)
+                .is_ready()
+        );
+        assert!(Pin::new(&mut gathered).poll_write(cx, b"c").is_ready());
+        assert!(lock(&outlet.0).io.held.is_empty());
+        assert!(outlet.poll_flush(cx).is_pending());
+        assert_eq!(lock(&outlet.0).io.held, b"abc");
+    }
 }

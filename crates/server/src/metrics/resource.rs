@@ -43,22 +43,17 @@ impl ResourceMetrics {
             running: self.watchers.clone(),
             events: self.watch_events.clone(),
             event_bytes: self.watch_event_bytes.clone(),
+            init_events: self.init_events.clone(),
         }
     }
 
-    /// Watches were sent `events` events of their initial phase.
-    pub fn init_events(&self, events: u64) {
-        self.init_events.inc_by(events);
-    }
-
-    /// The cache took in `events` events from the store.
-    pub fn events_received(&self, events: u64) {
-        self.events_received.inc_by(events);
-    }
-
-    /// `events` events went through the dispatcher.
-    pub fn events_dispatched(&self, events: u64) {
-        self.events_dispatched.inc_by(events);
+    /// The cache took in so many events from the store since it was filled, of which so many went
+    /// to watchers, and ended so many watchers that could not keep up. Whoever tells this tells it
+    /// from under the cache's lock.
+    pub fn cache_totals(&self, received: u64, dispatched: u64, terminated: u64) {
+        raise(&self.events_received, received);
+        raise(&self.events_dispatched, dispatched);
+        raise(&self.terminated_watchers, terminated);
     }
 
     /// The cache was filled from the store.
@@ -70,11 +65,6 @@ impl ResourceMetrics {
     pub fn cache_at(&self, revision: u64) {
         self.cache_revision
             .set((revision % REVISION_MODULUS) as i64);
-    }
-
-    /// `watchers` watchers were ended because they could not keep up.
-    pub fn watchers_terminated(&self, watchers: u64) {
-        self.terminated_watchers.inc_by(watchers);
     }
 
     /// The history window can hold `events` events.
@@ -102,9 +92,15 @@ pub struct WatchGauge {
     running: Number,
     events: Counter,
     event_bytes: Histogram,
+    init_events: Counter,
 }
 
 impl WatchGauge {
+    /// The watch was sent so many objects of its initial state.
+    pub fn initial(&self, objects: u64) {
+        self.init_events.inc_by(objects);
+    }
+
     /// The watch was sent an event of `bytes` bytes.
     pub fn event(&self, bytes: usize) {
         self.events.inc();
@@ -116,4 +112,9 @@ impl Drop for WatchGauge {
     fn drop(&mut self) {
         self.running.dec();
     }
+}
+
+/// Brings a counter to a total that was counted elsewhere.
+fn raise(counter: &Counter, total: u64) {
+    counter.inc_by(total.saturating_sub(counter.get()));
 }

@@ -23,7 +23,7 @@ fn lines_are_as_clients_expect_them() {
     for _ in 0..3 {
         watch.event(1_500);
     }
-    deployments.events_received(2);
+    deployments.cache_totals(2, 0, 0);
     deployments.cache_capacity(100);
     deployments.cache_capacity(200);
     deployments.objects(7);
@@ -81,8 +81,8 @@ fn a_watch_is_counted_while_it_runs() {
 #[test]
 fn handles_for_the_same_thing_count_together_and_servers_apart() {
     let (one, other) = (Metrics::new(), Metrics::new());
-    one.resource("", "v1", "pods").init_events(1);
-    one.resource("", "v1", "pods").init_events(2);
+    one.resource("", "v1", "pods").watch_began().initial(1);
+    one.resource("", "v1", "pods").watch_began().initial(2);
     let line = "apiserver_init_events_total{group=\"\",resource=\"pods\"} 3";
     assert!(one.encode().contains(line));
     assert!(!other.encode().contains("pods"));

@@ -84,7 +84,10 @@ impl WatchBody {
 
     fn render(&mut self, delivery: &Delivery) {
         let frame = match delivery {
-            Delivery::Initial(object) => Some(self.rendering.initial(object)),
+            Delivery::Initial(object) => {
+                self.metrics.initial(1);
+                Some(self.rendering.initial(object))
+            }
             Delivery::Event { event, seen } => self.rendering.event(event, *seen),
             Delivery::InitialEventsEnd(revision) => Some(self.rendering.bookmark(*revision, true)),
             Delivery::Bookmark(revision) => Some(self.rendering.bookmark(*revision, false)),
