@@ -64,6 +64,9 @@ fn start_logging(args: &ServeArgs) -> Result<(), tracing_subscriber::filter::Par
     let filter = EnvFilter::builder().parse(format!("{}{engine}", args.log_level))?;
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        // Else a line that cannot be written is complained about on the same broken stream, by a
+        // panic.
+        .log_internal_errors(false)
         .with_writer(io::stderr);
     match args.log_format {
         LogFormat::Text => lines

@@ -148,6 +148,11 @@ impl DataDir {
         self.id
     }
 
+    /// Whether it holds a store already, rather than being made.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.state == State::Ready
+    }
+
     /// Where the log goes.
     pub fn log_path(&self) -> PathBuf {
         self.path.join(LOG)

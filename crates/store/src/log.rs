@@ -92,6 +92,14 @@ pub enum LogError {
         /// What it said.
         source: std::io::Error,
     },
+    /// A file that holds acknowledged writes is not there, or not what it was.
+    #[error(
+        "{path} is missing or empty, and with it acknowledged writes; put it back, or restore a snapshot into a new directory"
+    )]
+    Missing {
+        /// Which file or directory.
+        path: PathBuf,
+    },
     /// The storage engine refused.
     #[error("the storage engine failed ({source}); stop and start again, check the disk")]
     Engine {

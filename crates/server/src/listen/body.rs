@@ -3,13 +3,17 @@
 use std::fmt;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
 /// The body of one response. Bytes need no allocation of their own; a stream is boxed.
-pub struct ResponseBody(Kind);
+pub struct ResponseBody {
+    kind: Kind,
+    _held: Option<Arc<()>>,
+}
 
 enum Kind {
     Full(Bytes),
@@ -19,18 +23,37 @@ enum Kind {
 impl ResponseBody {
     /// Nothing.
     pub const fn empty() -> Self {
-        Self(Kind::Full(Bytes::new()))
+        Self {
+            kind: Kind::Full(Bytes::new()),
+            _held: None,
+        }
     }
 
     /// These bytes, with their length announced.
     pub fn full(bytes: impl Into<Bytes>) -> Self {
-        Self(Kind::Full(bytes.into()))
+        Self {
+            kind: Kind::Full(bytes.into()),
+            _held: None,
+        }
     }
 
     /// What `body` gives, frame by frame. An error ends the connection's stream without its
     /// proper end, so that the client does not take a part for the whole.
     pub fn stream(body: impl Body<Data = Bytes, Error = io::Error> + Send + 'static) -> Self {
-        Self(Kind::Stream(Box::pin(body)))
+        Self {
+            kind: Kind::Stream(Box::pin(body)),
+            _held: None,
+        }
+    }
+}
+
+impl ResponseBody {
+    /// This body, which keeps `held` until it is dropped: who gave it sees how many there are.
+    pub(super) fn holding(self, held: Arc<()>) -> Self {
+        Self {
+            _held: Some(held),
+            ..self
+        }
     }
 }
 
@@ -42,7 +65,7 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
             Kind::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Kind::Stream(body) => body.as_mut().poll_frame(cx),
@@ -50,14 +73,14 @@ impl Body for ResponseBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::Full(bytes) => bytes.is_empty(),
             Kind::Stream(body) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
+        match &self.kind {
             Kind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Kind::Stream(body) => body.size_hint(),
         }
@@ -66,7 +89,7 @@ impl Body for ResponseBody {
 
 impl fmt::Debug for ResponseBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
+        match &self.kind {
             Kind::Full(bytes) => write!(f, "ResponseBody({} bytes)", bytes.len()),
             Kind::Stream(_) => f.write_str("ResponseBody(stream)"),
         }

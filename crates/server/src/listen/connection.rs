@@ -40,6 +40,8 @@ const WANTS_TLS: &[u8] =
     b"HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain\r\n\r\nThis port speaks HTTPS.\n";
 /// The first byte of every TLS connection.
 const TLS_HANDSHAKE: [u8; 1] = [0x16];
+/// How long an idle connection may take to end at a stop.
+const GOODBYE_MAX: Duration = Duration::from_secs(1);
 /// How far the read buffer of an HTTP/1.1 connection may grow for a large upload.
 const READ_BUFFER_BYTES_MAX: usize = 256 << 10;
 /// Uploads in flight for one stream; objects are small, so this seldom fills.
@@ -166,19 +168,20 @@ impl<H: Handler> Connections<H> {
         I: Read + Write + Unpin + Send + 'static,
     {
         let http2 = peer.http2;
-        let asked = Arc::new(AtomicBool::new(false));
+        let traffic = Arc::new(Traffic::default());
         let service = Requests {
             handler: Arc::clone(&self.handler),
             peer,
-            asked: Arc::clone(&asked),
+            traffic: Arc::clone(&traffic),
         };
         let (io, outlet) = gather(io);
         if http2 {
             let connection = self.http2.serve_connection(io, service);
-            self.drive(connection, &outlet, Pause::Due, &asked).await
+            self.drive(connection, &outlet, Pause::Due, &traffic).await
         } else {
             let connection = self.http1.serve_connection(io, service);
-            self.drive(connection, &outlet, Pause::Never, &asked).await
+            self.drive(connection, &outlet, Pause::Never, &traffic)
+                .await
         }
     }
 
@@ -189,7 +192,7 @@ impl<H: Handler> Connections<H> {
         connection: C,
         outlet: &Outlet<I>,
         pause: Pause,
-        asked: &AtomicBool,
+        traffic: &Traffic,
     ) -> Result<(), End>
     where
         C: GracefulConnection<Error = hyper::Error>,
@@ -206,18 +209,46 @@ impl<H: Handler> Connections<H> {
             ended = Turns::new(connection.as_mut(), outlet, pause) => return Ok(ended?),
             () = shutdown.stopping() => {
                 connection.as_mut().graceful_shutdown();
-                return Ok(Turns::new(connection, outlet, pause).await?);
+                return finish(Turns::new(connection, outlet, pause), traffic).await;
             }
             () = sleep(first) => {}
         }
-        if !asked.load(Ordering::Relaxed) {
+        if !traffic.asked.load(Ordering::Relaxed) {
             return Err(End::Slow("first request"));
         }
         tokio::select! {
             ended = Turns::new(connection.as_mut(), outlet, pause) => Ok(ended?),
             () = shutdown.stopping() => {
                 connection.as_mut().graceful_shutdown();
-                Ok(Turns::new(connection, outlet, pause).await?)
+                finish(Turns::new(connection, outlet, pause), traffic).await
+            }
+        }
+    }
+}
+
+/// What passes over one connection.
+#[derive(Default)]
+struct Traffic {
+    /// Whether there ever was a request.
+    asked: AtomicBool,
+    /// Held by each request until the body of its answer is done with.
+    busy: Arc<()>,
+}
+
+/// Lets a connection end by itself; one on which nothing is under way is not waited for long. An
+/// HTTP/2 client that does not read does not say goodbye either.
+async fn finish(
+    turns: impl Future<Output = Result<(), TurnError>>,
+    traffic: &Traffic,
+) -> Result<(), End> {
+    let mut turns = pin!(turns);
+    loop {
+        tokio::select! {
+            ended = turns.as_mut() => return Ok(ended?),
+            () = sleep(GOODBYE_MAX) => {
+                if Arc::strong_count(&traffic.busy) == 1 {
+                    return Ok(());
+                }
             }
         }
     }
@@ -275,7 +306,7 @@ async fn speaks_http2(stream: &TcpStream) -> io::Result<bool> {
 struct Requests<H> {
     handler: Arc<H>,
     peer: Peer,
-    asked: Arc<AtomicBool>,
+    traffic: Arc<Traffic>,
 }
 
 impl<H: Handler> Service<Request<Incoming>> for Requests<H> {
@@ -285,9 +316,13 @@ impl<H: Handler> Service<Request<Incoming>> for Requests<H> {
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        self.asked.store(true, Ordering::Relaxed);
-        let handler = Arc::clone(&self.handler);
-        Box::pin(answer(handler, request, self.peer.clone()))
+        self.traffic.asked.store(true, Ordering::Relaxed);
+        let busy = Arc::clone(&self.traffic.busy);
+        let answer = answer(Arc::clone(&self.handler), request, self.peer.clone());
+        Box::pin(async move {
+            let response = answer.await?;
+            Ok(response.map(|body| body.holding(busy)))
+        })
     }
 }
 

@@ -175,6 +175,19 @@ async fn a_stop_lets_requests_in_flight_finish() {
 }
 
 #[tokio::test]
+async fn a_client_that_does_not_say_goodbye_is_not_waited_for() {
+    let server = start(Limits::default(), None, Duration::from_secs(60));
+    let mut silent = TcpStream::connect(server.address).await.unwrap();
+    // The preface of HTTP/2 and empty settings; what the server says is never read.
+    let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+    silent.write_all(preface).await.unwrap();
+    silent.readable().await.unwrap();
+    server.trigger.stop();
+    let ended = tokio::time::timeout(Duration::from_secs(20), server.serving).await;
+    ended.unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn the_grace_bounds_a_stop() {
     let server = start(Limits::default(), None, Duration::from_millis(20));
     let address = server.address;

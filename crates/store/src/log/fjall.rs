@@ -9,15 +9,19 @@
 //! it returns, removals included: so at most one batch, the last, can be torn by a crash (L3), which
 //! is what [`journal`](super::journal) relies on to tell a torn tail from damage.
 
+use std::fs;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Snapshot};
 
 use super::{AppendError, Log, LogBatch, LogError, LogView, Visit, journal};
-use crate::record::Damage;
-use crate::{DataDir, DirError, OpenError, Position};
+use crate::record::{Damage, seal, unseal};
+use crate::{DataDir, OpenError, Position};
 
+/// The fact whose value is the store's number.
+const STORE: &[u8] = b"store";
 const FACT: u8 = 0;
 const RECORD: u8 = 1;
 
@@ -60,7 +64,19 @@ impl FjallLog {
     /// Opens the log, but leaves a directory that is being made unfinished.
     pub(crate) fn open_unfinished(dir: DataDir) -> Result<Self, LogError> {
         let directory = dir.log_path();
+        if dir.is_ready() {
+            check_complete(&directory)?;
+        }
         journal::check_directory(&directory)?;
+        let log = Self::open_engine(dir).map_err(|error| journal::locate(&directory, error))?;
+        if log.dir.is_ready() {
+            log.check_store()?;
+        }
+        Ok(log)
+    }
+
+    fn open_engine(dir: DataDir) -> Result<Self, LogError> {
+        let directory = dir.log_path();
         let database = Database::builder(directory)
             .cache_size(CACHE_BYTES)
             .max_cached_files(Some(OPEN_FILES_MAX))
@@ -82,15 +98,62 @@ impl FjallLog {
         })
     }
 
-    /// Makes a new directory count.
-    pub(crate) fn finish(&mut self) -> Result<(), DirError> {
-        self.dir.finish()
+    /// Makes a new directory count. The store's number goes into the log before: a log without it
+    /// has lost what it held.
+    pub(crate) fn finish(&mut self) -> Result<(), OpenError> {
+        if !self.dir.is_ready() {
+            let facts = vec![(Bytes::from_static(STORE), Some(seal(STORE, &self.number())))];
+            let batch = LogBatch {
+                facts,
+                ..LogBatch::default()
+            };
+            self.append(batch).map_err(|error| match error {
+                AppendError::Untouched(source) | AppendError::Unknown(source) => source,
+            })?;
+        }
+        Ok(self.dir.finish()?)
+    }
+
+    fn number(&self) -> [u8; 8] {
+        self.dir.id().0.to_be_bytes()
+    }
+
+    /// Is the log that was opened this store's? The engine makes an empty one where it finds none.
+    fn check_store(&self) -> Result<(), LogError> {
+        let found = self.keyspace.get(fact_key(STORE)).map_err(engine)?;
+        let number = found.and_then(|sealed| unseal(STORE, Bytes::from(sealed)).ok());
+        if number.is_some_and(|number| number == self.number().as_slice()) {
+            return Ok(());
+        }
+        Err(LogError::Missing {
+            path: self.dir.log_path(),
+        })
     }
 
     /// The directory.
     pub fn dir(&self) -> &DataDir {
         &self.dir
     }
+}
+
+/// Are the files there without which the engine would begin anew in silence?
+fn check_complete(directory: &Path) -> Result<(), LogError> {
+    if !journal::exists(directory)? {
+        let path = directory.join("0.jnl");
+        return Err(LogError::Missing { path });
+    }
+    let keyspaces = directory.join("keyspaces");
+    let io_error = |source| LogError::Io {
+        path: keyspaces.clone(),
+        source,
+    };
+    for entry in fs::read_dir(&keyspaces).map_err(io_error)? {
+        let path = entry.map_err(io_error)?.path().join("current");
+        if fs::metadata(&path).map_or(0, |found| found.len()) == 0 {
+            return Err(LogError::Missing { path });
+        }
+    }
+    Ok(())
 }
 
 fn engine(source: fjall::Error) -> LogError {

@@ -70,6 +70,48 @@ pub(super) fn check_directory(directory: &Path) -> Result<(), LogError> {
     }
 }
 
+/// Is there any journal?
+pub(super) fn exists(directory: &Path) -> Result<bool, LogError> {
+    let journals = list(directory).map_err(io_error(directory))?;
+    Ok(!journals.is_empty())
+}
+
+/// Says where the damage is that the engine complained about, if it is in a journal. Reads all
+/// journals, so only after a failure.
+pub(super) fn locate(directory: &Path, error: LogError) -> LogError {
+    if !matches!(error, LogError::EngineDamaged { .. }) {
+        return error;
+    }
+    let journals = list(directory).unwrap_or_default();
+    let found = journals.into_iter().find_map(|(_, path)| {
+        let byte = first_unsound(&path).ok()??;
+        Some(LogError::Journal { path, byte })
+    });
+    found.unwrap_or(error)
+}
+
+/// Where the first batch begins whose content is not what was written.
+fn first_unsound(path: &Path) -> io::Result<Option<u64>> {
+    let mut contents = File::open(path)?;
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut walk = Walk {
+        reader: BufReader::with_capacity(1 << 16, file),
+        at: 0,
+        length,
+        expected_end: None,
+    };
+    loop {
+        let start = walk.at;
+        if walk.batch()?.is_none() {
+            return Ok(None);
+        }
+        if !is_sound(&read_range(&mut contents, start, walk.at)?) {
+            return Ok(Some(start));
+        }
+    }
+}
+
 fn io_error(path: &Path) -> impl FnOnce(io::Error) -> LogError {
     let path = path.to_owned();
     move |source| LogError::Io { path, source }

@@ -12,7 +12,13 @@ fn sample() -> (Vec<u8>, Vec<Range<usize>>) {
     let temp = tempfile::tempdir().unwrap();
     let log = FjallLog::open(DataDir::open(temp.path(), StoreId(1)).unwrap()).unwrap();
     let path = list(&temp.path().join("log")).unwrap().pop().unwrap().1;
-    let (mut batches, mut end) = (Vec::new(), 0);
+    let data_end = || {
+        let bytes = fs::read(&path).unwrap();
+        bytes.iter().rposition(|byte| *byte != 0).unwrap() + 1
+    };
+    // The first one says whose log it is.
+    let mut end = data_end();
+    let mut batches = vec![0..end];
     for number in 2..6 {
         let at = Position::first(masthead_api::Revision::new(number).unwrap());
         let record = seal(&at.to_bytes(), "value ".repeat(100).as_bytes());
@@ -25,8 +31,7 @@ fn sample() -> (Vec<u8>, Vec<Range<usize>>) {
             facts: vec![fact, gone],
         })
         .unwrap();
-        let bytes = fs::read(&path).unwrap();
-        let new_end = bytes.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+        let new_end = data_end();
         batches.push(end..new_end);
         end = new_end;
     }
