@@ -176,7 +176,7 @@ async fn a_stop_lets_requests_in_flight_finish() {
 
 #[tokio::test]
 async fn a_client_that_does_not_say_goodbye_is_not_waited_for() {
-    let server = start(Limits::default(), None, Duration::from_secs(60));
+    let server = start(Limits::default(), None, Duration::from_mins(1));
     let mut silent = TcpStream::connect(server.address).await.unwrap();
     // The preface of HTTP/2 and empty settings; what the server says is never read.
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
