@@ -18,7 +18,7 @@ fn sample() -> (Vec<u8>, Vec<Range<usize>>) {
     };
     // The first one says whose log it is.
     let mut end = data_end();
-    let mut batches = vec![0..end];
+    let mut batches: Vec<_> = std::iter::once(0..end).collect();
     for number in 2..6 {
         let at = Position::first(masthead_api::Revision::new(number).unwrap());
         let record = seal(&at.to_bytes(), "value ".repeat(100).as_bytes());
