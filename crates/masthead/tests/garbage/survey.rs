@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::support::Client;
 
-/// Every object by its collection, namespace and name, but for what is in namespaces that are about
-/// to go, where the server itself changes things.
+/// Every object by its collection, namespace and name, but for what the server itself changes: what
+/// is in namespaces that are about to go, and the API's own service, which follows its address.
 pub(crate) async fn all_objects(client: &Client) -> BTreeMap<String, Value> {
     let mut all = BTreeMap::new();
     for path in collections(client).await {
@@ -30,7 +30,8 @@ pub(crate) async fn all_objects(client: &Client) -> BTreeMap<String, Value> {
         let namespace = item["metadata"]["namespace"].as_str().unwrap_or_default();
         let is_namespace = place.starts_with("/api/v1/namespaces ");
         let name = item["metadata"]["name"].as_str().unwrap_or_default();
-        !(going.contains(namespace) || is_namespace && going.contains(name))
+        let own_service = place.ends_with(" default/kubernetes");
+        !(own_service || going.contains(namespace) || is_namespace && going.contains(name))
     });
     all
 }
