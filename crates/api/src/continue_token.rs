@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
-use crate::text::{go_quote, json_string};
+use crate::text::{go_quote, json_string, json_type};
 
 const VERSION: &str = "meta.k8s.io/v1";
 /// Longest token that is read: a key has two names of 253 bytes; the rest is margin.
@@ -135,7 +135,7 @@ impl RawToken {
             Value::Object(members) => members,
             Value::Null => return Ok(token),
             other => {
-                let kind = kind_of(&other);
+                let kind = json_type(&other);
                 return Err(format!(
                     "json: cannot unmarshal {kind} into Go value of type storage.continueToken"
                 ));
@@ -169,7 +169,7 @@ fn read_text(into: &mut String, value: &Value, field: &str) -> Result<(), String
 }
 
 fn type_fault(value: &Value, field: &str, wanted: &str) -> String {
-    let mut kind = kind_of(value).to_owned();
+    let mut kind = json_type(value).to_owned();
     if let Value::Number(number) = value
         && wanted != "string"
     {
@@ -178,17 +178,6 @@ fn type_fault(value: &Value, field: &str, wanted: &str) -> String {
     format!(
         "json: cannot unmarshal {kind} into Go struct field continueToken.{field} of type {wanted}"
     )
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// The words for JSON that cannot be read; exact where the fault is the first or the last byte.

@@ -31,10 +31,8 @@ pub use query::Query;
 pub use request::{Path, PathError, ResourcePath};
 pub use resource_version::parse_resource_version;
 pub use revision::Revision;
-pub use selector::{
-    FieldRequirement, FieldSelector, LabelRequirement, LabelSelector, Selector, UnsupportedField,
-};
+pub use selector::{FieldRequirement, FieldSelector, LabelRequirement, LabelSelector, Selector};
 pub use status::{
     FieldError, FieldErrorKind, Reason, Status, StatusCause, StatusDetails, StatusOutcome,
 };
-pub use text::{go_quote, json_string, json_text};
+pub use text::{go_quote, json_string, json_text, json_type};

@@ -126,18 +126,6 @@ impl ListOptions {
         faults.into_result()
     }
 
-    /// Checks by the rules for watches where `watch` is true, else by those for lists.
-    ///
-    /// # Errors
-    /// 422 with all faults.
-    pub fn validate(&self) -> Result<(), Status> {
-        if self.watch {
-            self.validate_watch()
-        } else {
-            self.validate_list()
-        }
-    }
-
     fn check_continue(&self, faults: &mut Faults) {
         if !self.continue_token.is_empty() {
             faults.forbid_match("resourceVersionMatch is forbidden when continue is provided");
@@ -183,7 +171,13 @@ mod tests {
     }
 
     fn check(query: &str, fault: &str) {
-        let text = decoded(query).validate().err().map(|status| status.message);
+        let options = decoded(query);
+        let checked = if options.watch {
+            options.validate_watch()
+        } else {
+            options.validate_list()
+        };
+        let text = checked.err().map(|status| status.message);
         let wanted = (!fault.is_empty()).then(|| format!("{HEAD}{fault}"));
         assert_eq!(text, wanted, "{query}");
     }

@@ -75,6 +75,19 @@ pub fn json_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
+/// The word that messages use for the type of `value`.
+pub const fn json_type(value: &serde_json::Value) -> &'static str {
+    use serde_json::Value;
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// Compact JSON of `value` with the escapes of [`json_string`].
 pub fn json_text(value: &serde_json::Value) -> String {
     // These characters can stand only inside strings.

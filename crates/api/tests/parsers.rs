@@ -48,7 +48,8 @@ proptest! {
             && let Ok(mut options) = ListOptions::decode(&query)
         {
             options.apply_watch_defaults();
-            drop(options.validate());
+            drop(options.validate_list());
+            drop(options.validate_watch());
         }
     }
 

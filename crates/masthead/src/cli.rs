@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use masthead::{Cidr, Config, Limits, Storage, Transport};
+use masthead::{CacheSizes, Cidr, Config, Limits, Storage, Transport, VirtualClock};
 
+use crate::bench::BenchArgs;
+use crate::clock::ClockCommand;
 use crate::duration;
 use crate::snapshot::SnapshotCommand;
 
@@ -34,6 +36,11 @@ pub(crate) enum Command {
     /// Save the objects to a file, or put them back
     #[command(subcommand)]
     Snapshot(SnapshotCommand),
+    /// Put load on a Kubernetes API server and measure what it costs
+    Bench(BenchArgs),
+    /// Look at the clock of a server with --virtual-clock, or advance it
+    #[command(subcommand)]
+    Clock(ClockCommand),
 }
 
 /// How log lines look: for people, or one JSON object a line. The variants carry no docs, for clap
@@ -46,6 +53,10 @@ pub(crate) enum LogFormat {
 
 /// Settings of `masthead serve`.
 #[derive(Args, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of its own on the command line"
+)]
 pub(crate) struct ServeArgs {
     /// Address to listen on
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:6443")]
@@ -65,7 +76,7 @@ pub(crate) struct ServeArgs {
     /// One more name or IP in the certificate (repeatable)
     #[arg(long, value_name = "NAME")]
     pub(crate) tls_san: Vec<String>,
-    /// Addresses for Services
+    /// Address of the kubernetes Service
     #[arg(long, value_name = "CIDR", default_value = "10.96.0.0/16")]
     pub(crate) service_cluster_ip_range: Cidr,
     /// Life of Event objects
@@ -80,6 +91,27 @@ pub(crate) struct ServeArgs {
     /// Old revisions go this often; 0: never
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration::parse)]
     pub(crate) etcd_compaction_interval: Duration,
+    /// Time stands still but for `masthead clock advance`
+    #[arg(long)]
+    pub(crate) virtual_clock: bool,
+    /// false: serve everything by the store's rules
+    #[arg(
+        long,
+        hide = true,
+        value_name = "BOOL",
+        default_value_t = true,
+        default_missing_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        action = clap::ArgAction::Set
+    )]
+    pub(crate) watch_cache: bool,
+    /// resource[.group]#size,…; 0 serves it by the store's rules
+    #[arg(long, hide = true, value_name = "SIZES", default_value = "")]
+    pub(crate) watch_cache_sizes: CacheSizes,
+    /// Accepted, as by kube-apiserver, and without effect
+    #[arg(long, hide = true, value_name = "N", default_value_t = 100)]
+    pub(crate) default_watch_cache_size: i64,
     /// Requests at a time on one connection
     #[arg(long, hide = true, value_name = "N", default_value_t = Limits::default().http2_streams_max)]
     pub(crate) http2_max_streams_per_connection: u32,
@@ -126,6 +158,9 @@ impl ServeArgs {
             request_timeout: self.request_timeout,
             event_ttl: self.event_ttl,
             compaction_interval: self.etcd_compaction_interval,
+            virtual_clock: self.virtual_clock.then(VirtualClock::new),
+            watch_cache: self.watch_cache,
+            watch_cache_sizes: self.watch_cache_sizes.clone(),
             service_cidr: self.service_cluster_ip_range,
             shutdown_grace: self.shutdown_grace,
         }
@@ -174,12 +209,28 @@ mod tests {
     }
 
     #[test]
+    fn cache_flags_are_kube_apiservers() {
+        assert!(serve(&[]).watch_cache && serve(&["--watch-cache"]).watch_cache);
+        assert!(!serve(&["--watch-cache=false"]).watch_cache);
+        let config = serve(&["--watch-cache-sizes=pods#0", "--default-watch-cache-size=0"]);
+        assert_eq!(config.watch_cache_sizes, "pods#0".parse().unwrap());
+        let words = ["masthead", "--watch-cache-sizes", "pods#-1"];
+        let error = Cli::try_parse_from(words).unwrap_err().to_string();
+        assert!(
+            error.contains("watch cache size cannot be negative: pods#-1"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn nonsense_is_refused() {
         for words in [
             &["--listen", "nowhere"][..],
             &["--ephemeral", "--data-dir", "x"],
             &["--event-ttl", "soon"],
             &["--service-cluster-ip-range", "10.0.0.0/99"],
+            &["--watch-cache-sizes", "pods"],
+            &["--watch-cache=maybe"],
             &["nonsense"],
         ] {
             assert!(

@@ -15,8 +15,10 @@
 
 mod server;
 
+pub use masthead_server::clock::{AdvanceError, Advanced, VirtualClock};
 pub use masthead_server::config::{Cidr, CidrError, Config, ConfigError, Limits};
 pub use masthead_server::config::{Storage, Transport};
 pub use masthead_server::start::StartError;
 pub use masthead_server::version::git_version;
+pub use masthead_server::{CacheSizes, CacheSizesError};
 pub use server::{Builder, RunningServer, Server};

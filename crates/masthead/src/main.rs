@@ -1,7 +1,9 @@
 //! The `masthead` binary. Exit codes: 0 for a clean end, 1 for a failure, 2 for a command line
 //! that makes no sense. Answers go to the standard output, everything else to the standard error.
 
+mod bench;
 mod cli;
+mod clock;
 mod duration;
 mod serve;
 mod snapshot;
@@ -30,6 +32,15 @@ fn main() -> ExitCode {
     let args = match cli.command {
         None => cli.serve,
         Some(Command::Serve(args)) => args,
+        Some(Command::Clock(command)) => {
+            let done = clock::run(&command);
+            return done.map_or_else(|error| fail(&chain(&error), 1), |()| ExitCode::SUCCESS);
+        }
+        Some(Command::Bench(args)) => {
+            let kubeconfig = std::env::var_os("KUBECONFIG");
+            let done = bench::run(&args, kubeconfig.as_deref());
+            return done.map_or_else(|error| fail(&chain(&error), 1), |()| ExitCode::SUCCESS);
+        }
         Some(Command::Snapshot(command)) => {
             let done = snapshot::run(&command);
             return done.map_or_else(|error| fail(&chain(&error), 1), |()| ExitCode::SUCCESS);

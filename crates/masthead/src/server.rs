@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use masthead_server::start::{Running, start};
 
-use crate::{Cidr, Config, Limits, StartError, Storage, Transport};
+use crate::{
+    AdvanceError, Advanced, CacheSizes, Cidr, Config, Limits, StartError, Storage, Transport,
+    VirtualClock,
+};
 
 /// A server that is not running yet; see [`Server::builder`].
 #[derive(Debug)]
@@ -95,7 +98,22 @@ impl Builder {
         self
     }
 
-    /// Gives Services addresses from this range.
+    /// Lets time stand still but for [`RunningServer::advance`], which see; timeouts that guard
+    /// against slow clients go by real time all the same.
+    pub fn virtual_clock(mut self, by_hand: bool) -> Self {
+        self.config.virtual_clock = by_hand.then(VirtualClock::new);
+        self
+    }
+
+    /// Serves some resources, or all where `watch_cache` is false, by the rules of the store instead
+    /// of those of a watch cache.
+    pub fn watch_cache(mut self, watch_cache: bool, sizes: CacheSizes) -> Self {
+        self.config.watch_cache = watch_cache;
+        self.config.watch_cache_sizes = sizes;
+        self
+    }
+
+    /// Gives the `kubernetes` Service the first address of this range. Other Services get none yet.
     pub fn service_cidr(mut self, cidr: Cidr) -> Self {
         self.config.service_cidr = cidr;
         self
@@ -118,47 +136,63 @@ impl Builder {
     /// # Errors
     /// [`StartError`], whose message says what to do.
     pub async fn start(self) -> Result<RunningServer, StartError> {
-        Ok(RunningServer(start(self.config).await?))
+        let clock = self.config.virtual_clock.clone();
+        let running = start(self.config).await?;
+        Ok(RunningServer { running, clock })
     }
 }
 
 /// A server that answers requests. Dropped, it stops by itself in the background.
 #[derive(Debug)]
-pub struct RunningServer(Running);
+pub struct RunningServer {
+    running: Running,
+    clock: Option<VirtualClock>,
+}
 
 impl RunningServer {
     /// Its URL for clients on the same machine.
     pub fn url(&self) -> &str {
-        self.0.url()
+        self.running.url()
     }
 
     /// The address on which it listens.
     pub const fn local_addr(&self) -> SocketAddr {
-        self.0.local_addr()
+        self.running.local_addr()
     }
 
     /// The admin's token.
     pub fn token(&self) -> &str {
-        self.0.token()
+        self.running.token()
     }
 
     /// The text of a kubeconfig for the admin.
     pub fn kubeconfig(&self) -> &str {
-        self.0.kubeconfig()
+        self.running.kubeconfig()
     }
 
     /// Where the kubeconfig was written, if it was to be.
     pub fn kubeconfig_file(&self) -> Option<&Path> {
-        self.0.kubeconfig_file()
+        self.running.kubeconfig_file()
     }
 
     /// The certificate of its own authority as PEM; `None` with plain HTTP.
     pub fn ca_pem(&self) -> Option<&str> {
-        self.0.ca_pem()
+        self.running.ca_pem()
+    }
+
+    /// Advances the clock of a server with [`Builder::virtual_clock`]. When this returns, everything
+    /// that was due on the way has been handled: bookmarks are queued, streams have ended, what
+    /// expired is gone.
+    ///
+    /// # Errors
+    /// [`AdvanceError`] where the server goes by real time, and for more than thirty days at once.
+    pub async fn advance(&self, by: Duration) -> Result<Advanced, AdvanceError> {
+        let clock = self.clock.as_ref().ok_or(AdvanceError::RealTime)?;
+        clock.advance(by).await
     }
 
     /// Stops: watches end, requests in flight may finish, the data is closed when this returns.
     pub async fn shutdown(self) {
-        self.0.shutdown().await;
+        self.running.shutdown().await;
     }
 }

@@ -45,6 +45,41 @@ async fn a_dry_run_in_the_body_of_a_delete_deletes_nothing() {
 }
 
 #[tokio::test]
+async fn an_eviction_that_a_budget_does_not_allow_deletes_nothing() {
+    let server = Masthead::ephemeral();
+    let client = server.client();
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "labels": {"app": "a"}},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}});
+    let pods = "/api/v1/namespaces/default/pods";
+    client.post(pods, &pod).await.ok();
+    let running = json!({"status": {"phase": "Running"}});
+    let merge = Bytes::from(running.to_string());
+    let status = format!("{pods}/p/status");
+    let body = Some(("application/merge-patch+json", merge));
+    client.call(Method::PATCH, &status, body).await.ok();
+    let budgets =
+        |namespace: &str| format!("/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets");
+    let budget = json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
+        "metadata": {"name": "b"},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "a"}}}});
+    client.post(&budgets("default"), &budget).await.ok();
+    client.post(&budgets("kube-system"), &budget).await.ok();
+    let eviction =
+        json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "p"}});
+    let path = format!("{pods}/p/eviction");
+    let (code, answer) = call(&client, Method::POST, &path, &eviction).await;
+    assert_eq!(code, 429, "{answer}");
+    assert_eq!(answer["details"]["retryAfterSeconds"], 10, "{answer}");
+    let left = client.get(&format!("{pods}/p")).await.ok();
+    assert!(left["metadata"].get("deletionTimestamp").is_none());
+    let own = format!("{}/b", budgets("default"));
+    let (code, answer) = call(&client, Method::DELETE, &own, &json!({})).await;
+    assert_eq!(code, 200, "{answer}");
+    let (code, answer) = call(&client, Method::POST, &path, &eviction).await;
+    assert_eq!(code, 201, "{answer}");
+}
+
+#[tokio::test]
 async fn objects_of_all_namespaces_are_not_deleted_at_once() {
     let server = Masthead::ephemeral();
     let client = server.client();

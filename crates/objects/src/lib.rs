@@ -18,7 +18,7 @@ pub mod write;
 
 pub use catalog::{
     BookmarkKind, Catalog, DeleteAnswer, Resource, Scope, SharedResource, StorageId, Subresource,
-    Wire, bookmark_json, bookmark_partial, empty_object, store_key, store_prefix,
+    Wire, bookmark_json, store_key, store_prefix,
 };
 pub use encode::{encode, index};
 pub use fields::fields;

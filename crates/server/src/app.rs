@@ -16,7 +16,7 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 
 use crate::background::{bootstrap, compaction, namespaces};
-use crate::clock::Clock;
+use crate::clock::{Clock, Driven};
 use crate::config::{Config, Storage};
 use crate::door::Door;
 use crate::health::{Endpoint, Health};
@@ -24,6 +24,8 @@ use crate::hub::Hub;
 use crate::listen::Shutdown;
 use crate::load;
 use crate::metrics::{Metrics, ResourceMetrics};
+use crate::stream::websocket::Sockets;
+use crate::uncached::Caching;
 
 /// Everything that answers requests.
 pub struct App {
@@ -40,6 +42,8 @@ pub struct App {
     /// The numbers of each storage, in the order of their ids.
     resource_metrics: Vec<Arc<ResourceMetrics>>,
     namespaces: SharedResource,
+    /// Watches that go over WebSockets.
+    pub(crate) sockets: Sockets,
     tasks: Mutex<JoinSet<()>>,
     committer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -82,10 +86,10 @@ impl App {
         let namespaces = catalog
             .resource("", "v1", "namespaces")
             .ok_or(AppError::Catalog)?;
-        let clock = Clock::start();
+        let clock = Clock::start(config.virtual_clock.as_ref());
         let store = open_store(&config, &clock)?;
         let reader = store.reader();
-        let caches = load::caches(&reader, catalog)?;
+        let caches = load::caches(&reader, catalog, &config)?;
         let hub = Arc::new(Hub::new(caches, reader.revision(), clock));
         let (door, committer) =
             Door::open(store, Arc::clone(&hub), catalog).map_err(AppError::Thread)?;
@@ -105,6 +109,7 @@ impl App {
             metrics,
             namespaces: Arc::clone(namespaces),
 
+            sockets: Sockets::default(),
             tasks: Mutex::default(),
             committer: Mutex::new(Some(committer)),
         });
@@ -117,12 +122,20 @@ impl App {
 
     fn start_tasks(self: &Arc<Self>, mut shutdown: Shutdown) {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let clock = self.hub.clock();
         let hub = Arc::clone(&self.hub);
-        tasks.spawn(async move { hub.run_timer().await });
-        let (hub, door) = (Arc::clone(&self.hub), self.door.clone());
-        tasks.spawn(compaction::run(hub, door, self.config.compaction_interval));
-        tasks.spawn(compaction::tidy(self.door.clone()));
-        tasks.spawn(namespaces::run(Arc::downgrade(self)));
+        if let Some(by_hand) = clock.by_hand() {
+            let hub: Arc<dyn Driven> = hub;
+            by_hand.drive(Arc::downgrade(&hub));
+        } else {
+            tasks.spawn(async move { hub.run_timer().await });
+        }
+        let (hub, door, timer) = (Arc::clone(&self.hub), self.door.clone(), clock.timer());
+        let interval = self.config.compaction_interval;
+        tasks.spawn(compaction::run(hub, door, interval, timer));
+        let (door, ttl) = (self.door.clone(), self.config.event_ttl);
+        tasks.spawn(compaction::tidy(door, ttl, clock.timer()));
+        tasks.spawn(namespaces::run(Arc::downgrade(self), clock.follower()));
         let hub = Arc::clone(&self.hub);
         tasks.spawn(async move {
             shutdown.stopping().await;
@@ -135,6 +148,9 @@ impl App {
         let mut tasks =
             std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         tasks.shutdown().await;
+        // Where no connection was left to wait for, the task that says so may not have had its turn.
+        self.hub.end_all(EndReason::Shutdown);
+        self.sockets.close().await;
         self.door.stop().await;
         self.reader
             .lock()
@@ -159,6 +175,11 @@ impl App {
         reader
             .clone()
             .ok_or_else(|| Status::service_unavailable("apiserver is shutting down"))
+    }
+
+    /// By which rules `resource` is served.
+    pub(crate) fn caching(&self, resource: &Resource) -> Caching {
+        Caching::of(&self.config, resource)
     }
 
     /// The resource of namespaces.
@@ -226,7 +247,7 @@ impl App {
         }
         let storage = storage_of(&self.namespaces)?;
         match self.hub.get(storage, namespace) {
-            None => Err(Status::not_found("namespaces", "", namespace)),
+            None => Err(Status::not_found("", "namespaces", namespace)),
             Some(found) if found.fields.get("status.phase") == "Terminating" => {
                 Err(terminating(resource, name, namespace))
             }

@@ -5,6 +5,14 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::CacheSizes;
+use crate::clock::VirtualClock;
+
+/// The shortest history that every watcher may rely on.
+const WINDOW_MIN: Duration = Duration::from_secs(75);
+/// What a client has to come back after a request that ran its full time.
+const WINDOW_MARGIN: Duration = Duration::from_secs(15);
+
 /// Where the objects live.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Storage {
@@ -47,8 +55,16 @@ pub struct Config {
     pub event_ttl: Duration,
     /// How often old revisions are dropped; zero never drops any. Default 5 min.
     pub compaction_interval: Duration,
-    /// Where Services get their addresses from; the first one is the server's own.
-    /// Default 10.96.0.0/16.
+    /// The clock that the server goes by, where it is not the machine's: one that stands still until
+    /// it is advanced.
+    pub virtual_clock: Option<VirtualClock>,
+    /// Whether there are watch caches at all; without, every resource is served by the store's
+    /// rules. Default true.
+    pub watch_cache: bool,
+    /// Which resources are served without a cache. Default: Events.
+    pub watch_cache_sizes: CacheSizes,
+    /// The range of which the `kubernetes` Service gets the first address, and later other Services
+    /// theirs. Default 10.96.0.0/16.
     pub service_cidr: Cidr,
     /// How long requests in flight may still take after a stop was asked for. Default 10 s.
     pub shutdown_grace: Duration,
@@ -109,6 +125,9 @@ impl Default for Config {
             request_timeout: Duration::from_mins(1),
             event_ttl: Duration::from_hours(1),
             compaction_interval: Duration::from_mins(5),
+            virtual_clock: None,
+            watch_cache: true,
+            watch_cache_sizes: CacheSizes::default(),
             service_cidr: Cidr {
                 first: IpAddr::V4(Ipv4Addr::new(10, 96, 0, 0)),
                 prefix: 16,
@@ -188,6 +207,13 @@ impl Config {
         Ok(())
     }
 
+    /// How old an event must be before the history may let go of it: long enough for a client whose
+    /// request ran its full time to go on from there, and never less than 75 s.
+    pub(crate) fn window(&self) -> Duration {
+        let request = self.request_timeout.saturating_add(WINDOW_MARGIN);
+        request.max(WINDOW_MIN)
+    }
+
     /// The URL of the server for a client on the same machine, once it listens on `address`.
     pub fn url(&self, address: SocketAddr) -> String {
         let scheme = match self.transport {
@@ -240,11 +266,6 @@ pub struct Cidr {
 }
 
 impl Cidr {
-    /// The lowest address of the range.
-    pub const fn network(&self) -> IpAddr {
-        self.first
-    }
-
     /// How many leading bits all addresses share.
     pub const fn prefix(&self) -> u8 {
         self.prefix
@@ -321,6 +342,17 @@ mod tests {
                 setting: "event-ttl"
             })
         );
+    }
+
+    #[test]
+    fn the_window_outlasts_a_request_and_is_never_under_75_seconds() {
+        for (request, window) in [(1, 75), (60, 75), (300, 315)] {
+            let config = Config {
+                request_timeout: Duration::from_secs(request),
+                ..Config::default()
+            };
+            assert_eq!(config.window(), Duration::from_secs(window));
+        }
     }
 
     #[test]

@@ -18,7 +18,8 @@ use bytes::Bytes;
 use masthead_api::{Encoded, Event, Key, Object, Revision, WatchEventType};
 use masthead_objects::{Catalog, StorageId};
 use masthead_store::{
-    Commit, CommitError, KeyRange, LeaseError, Op, Relation, Store, Target, Txn, TxnError,
+    Commit, CommitError, CompactProgress, KeyRange, LeaseError, Op, Relation, Store, Target, Txn,
+    TxnError,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -89,10 +90,11 @@ type Answer = oneshot::Sender<Result<Written, DoorError>>;
 enum Command {
     /// Commit this, and say so.
     Write(Box<Write>, Answer),
-    /// Forget the history before this revision.
-    Compact(Revision),
-    /// Remove what has expired by now, and take a step of a compaction under way.
-    Tidy,
+    /// Forget the history before this revision, and say so.
+    Compact(Revision, oneshot::Sender<()>),
+    /// Remove what has expired by now, take a step of a compaction under way, and say when there
+    /// is more to do.
+    Tidy(oneshot::Sender<Option<Duration>>),
     /// End, after everything that was accepted before.
     Stop,
 }
@@ -151,18 +153,24 @@ impl Door {
         written.await.map_err(|_| DoorError::Closed)?
     }
 
-    /// Asks for a compaction through `revision`.
+    /// Compacts through `revision`.
     pub(crate) async fn compact(&self, revision: Revision) {
-        if self.queue.send(Command::Compact(revision)).await.is_err() {
+        let (answer, compacted) = oneshot::channel();
+        let asked = self.queue.send(Command::Compact(revision, answer)).await;
+        if asked.is_err() || compacted.await.is_err() {
             tracing::debug!("no compaction: the server is shutting down");
         }
     }
 
-    /// Asks for the removal of everything that has expired, and for a step of compaction.
-    pub(crate) async fn tidy(&self) {
-        if self.queue.send(Command::Tidy).await.is_err() {
+    /// Removes everything that has expired, and takes a step of compaction. Answers after how long
+    /// there is more to do, as far as is known.
+    pub(crate) async fn tidy(&self) -> Option<Duration> {
+        let (answer, tidied) = oneshot::channel();
+        let asked = self.queue.send(Command::Tidy(answer)).await;
+        if asked.is_err() {
             tracing::debug!("nothing is tidied: the server is shutting down");
         }
+        tidied.await.ok().flatten()
     }
 
     /// Ends the committing thread after everything that was accepted so far.
@@ -191,8 +199,12 @@ impl Committer {
             while let Some(command) = next {
                 match command {
                     Command::Write(write, answer) => batch.push((write, answer)),
-                    Command::Compact(revision) => self.compact(revision),
-                    Command::Tidy => self.tidy(),
+                    // Those who asked and have gone away do not want to know.
+                    Command::Compact(revision, answer) => {
+                        self.compact(revision);
+                        answer.send(()).unwrap_or_default();
+                    }
+                    Command::Tidy(answer) => drop(answer.send(self.tidy())),
                     Command::Stop => stop = true,
                 }
                 let more = !stop && batch.len() < BATCH_WRITES_MAX;
@@ -318,10 +330,14 @@ impl Committer {
         }
     }
 
-    fn tidy(&mut self) {
-        if let Err(error) = self.store.compact_step() {
-            tracing::warn!(%error, "a step of compaction failed; it is tried again");
-        }
+    fn tidy(&mut self) -> Option<Duration> {
+        let compacting = match self.store.compact_step() {
+            Ok(progress) => progress == CompactProgress::More,
+            Err(error) => {
+                tracing::warn!(%error, "a step of compaction failed; it is tried again");
+                true
+            }
+        };
         let now = self.hub.clock().mono().since_start();
         for lease in self.store.expired(now) {
             match self.store.revoke(lease) {
@@ -330,6 +346,11 @@ impl Committer {
                 Err(error) => tracing::warn!(%error, "expired objects could not be removed"),
             }
         }
+        if compacting {
+            return Some(Duration::ZERO);
+        }
+        let next = self.store.next_expiry()?;
+        Some(next.saturating_sub(now))
     }
 
     /// Publishes the deletions of one revision, which may be of several resources.

@@ -22,7 +22,8 @@ use masthead_watch::{
 };
 use tokio::sync::{Notify, watch};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Driven};
+use crate::uncached::Past;
 
 /// How long a read waits for a revision that does not exist yet.
 const FRESHNESS_WAIT_MAX: Duration = Duration::from_secs(3);
@@ -111,11 +112,12 @@ impl Hub {
     /// Waits until `revision` exists, at most 3 s. Answers whether it does.
     pub(crate) async fn reached(&self, revision: Revision) -> bool {
         let mut head = self.head.subscribe();
-        let wait = head.wait_for(|head| *head >= revision);
-        matches!(
-            tokio::time::timeout(FRESHNESS_WAIT_MAX, wait).await,
-            Ok(Ok(_))
-        )
+        let mut timer = self.clock.timer();
+        tokio::select! {
+            biased;
+            reached = head.wait_for(|head| *head >= revision) => reached.is_ok(),
+            () = timer.sleep(FRESHNESS_WAIT_MAX) => false,
+        }
     }
 
     /// Opens a watch.
@@ -140,6 +142,7 @@ impl Hub {
         self.remind(due);
         Ok(Subscription {
             hub: Arc::clone(self),
+            past: None,
             storage,
             id,
         })
@@ -187,22 +190,17 @@ impl Hub {
     }
 
     /// The one timer of all watches: sends bookmarks and ends streams whose time is up. Runs until
-    /// it is dropped.
+    /// it is dropped. Where the clock is advanced by hand, that hand does it instead.
     pub(crate) async fn run_timer(&self) {
         loop {
-            let due = self.due.load(Ordering::Acquire);
-            let wait = Duration::from_micros(due).saturating_sub(self.clock.mono().since_start());
+            let due = self.due();
+            let wait = due.map(|due| due.saturating_sub(self.clock.mono().since_start()));
             tokio::select! {
                 // Both arms are cancel-safe: a permit of the notification is kept.
                 () = self.timer.notified() => continue,
-                () = tokio::time::sleep(wait), if due != u64::MAX => {}
+                () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {}
             }
-            self.due.store(u64::MAX, Ordering::Release);
-            let mut next = None;
-            for storage in self.storages() {
-                next = earlier(next, self.handle_time(storage));
-            }
-            self.remind(next);
+            self.handle_due();
         }
     }
 
@@ -221,7 +219,9 @@ impl Hub {
 
     fn remind(&self, due: Option<Mono>) {
         let Some(due) = due else { return };
-        let due = u64::try_from(due.since_start().as_micros()).unwrap_or(u64::MAX - 1);
+        // Rounded up: a moment too early would find nothing to do.
+        let due = due.since_start().as_nanos().div_ceil(1000);
+        let due = u64::try_from(due).unwrap_or(u64::MAX - 1);
         if self.due.fetch_min(due, Ordering::AcqRel) > due {
             self.timer.notify_one();
         }
@@ -230,6 +230,22 @@ impl Hub {
     fn slot(&self, storage: StorageId) -> Option<MutexGuard<'_, Slot>> {
         let slot = self.slots.get(usize::from(storage.0))?;
         Some(slot.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Driven for Hub {
+    fn due(&self) -> Option<Duration> {
+        let due = self.due.load(Ordering::Acquire);
+        (due != u64::MAX).then(|| Duration::from_micros(due))
+    }
+
+    fn handle_due(&self) {
+        self.due.store(u64::MAX, Ordering::Release);
+        let mut next = None;
+        for storage in self.storages() {
+            next = earlier(next, self.handle_time(storage));
+        }
+        self.remind(next);
     }
 }
 
@@ -265,11 +281,19 @@ impl Woken {
 /// An open watch; dropping it closes the watch.
 pub(crate) struct Subscription {
     hub: Arc<Hub>,
+    /// What comes first, where the cache does not reach back so far.
+    past: Option<Box<Past>>,
     storage: StorageId,
     id: WatcherId,
 }
 
 impl Subscription {
+    /// This watch, after `past`.
+    pub(crate) fn after(mut self, past: Past) -> Self {
+        self.past = Some(Box::new(past));
+        self
+    }
+
     /// Takes up to `events_max` deliveries. After [`Polled::Pending`] the task of `context` is
     /// woken when there is more.
     pub(crate) fn poll(
@@ -278,6 +302,10 @@ impl Subscription {
         events_max: usize,
         out: &mut Vec<Delivery>,
     ) -> Polled {
+        let past = self.past.as_ref();
+        if let Some(polled) = past.and_then(|past| past.poll(context, events_max, out)) {
+            return polled;
+        }
         let Some(mut slot) = self.hub.slot(self.storage) else {
             return Polled::Ended(EndReason::Shutdown);
         };

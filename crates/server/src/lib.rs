@@ -3,7 +3,7 @@
 mod app;
 pub mod auth;
 mod background;
-mod clock;
+pub mod clock;
 pub mod config;
 mod door;
 mod handle;
@@ -20,12 +20,14 @@ mod rendering;
 mod respond;
 pub mod start;
 mod stream;
+mod uncached;
 pub mod version;
 mod warnings;
 
 pub use app::{App, AppError};
 pub use config::Config;
 pub use start::{Running, StartError};
+pub use uncached::{CacheSizes, CacheSizesError};
 
 /// Starts a server with everything behind it.
 ///

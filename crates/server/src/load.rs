@@ -5,12 +5,15 @@
 //! last version across a restart, as far back as the store has history.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use masthead_api::{Event, Key, Object, Revision, WatchEventType};
 use masthead_objects::{Catalog, DecodeError, Resource, StorageId, index, store_prefix};
 use masthead_store::{Commit, KeyRange, ReadError, Reader};
 use masthead_watch::{Cache, CacheConfig, Mono};
+
+use crate::config::Config;
 
 /// Key-value pairs read at once.
 const PAIRS_MAX: usize = 2000;
@@ -38,13 +41,18 @@ pub enum LoadError {
 }
 
 /// One cache for each storage of `catalog`, in the order of their ids.
-pub(crate) fn caches(reader: &Reader, catalog: &Catalog) -> Result<Vec<Cache>, LoadError> {
+pub(crate) fn caches(
+    reader: &Reader,
+    catalog: &Catalog,
+    settings: &Config,
+) -> Result<Vec<Cache>, LoadError> {
+    let window = settings.window();
     let base = reader.compacted().unwrap_or(Revision::FIRST);
     let mut caches = Vec::new();
     for (at, resource) in catalog.storages().enumerate() {
         debug_assert_eq!(resource.storage, u16::try_from(at).ok().map(StorageId));
         let objects = state(reader, resource, base)?;
-        caches.push(Cache::new(config(resource), base, objects));
+        caches.push(Cache::new(config(resource, window), base, objects));
     }
     let mut after = base;
     loop {
@@ -59,11 +67,11 @@ pub(crate) fn caches(reader: &Reader, catalog: &Catalog) -> Result<Vec<Cache>, L
     }
 }
 
-fn config(resource: &Resource) -> CacheConfig {
+fn config(resource: &Resource, window: Duration) -> CacheConfig {
     let by_node = matches!(resource.plural.as_ref(), "pods" | "resourceslices");
     CacheConfig {
         index_field: by_node.then_some("spec.nodeName"),
-        ..CacheConfig::default()
+        ..CacheConfig::with_window(window)
     }
 }
 
@@ -146,7 +154,8 @@ fn replay(caches: &mut [Cache], catalog: &Catalog, commit: &Commit) -> Result<()
     Ok(())
 }
 
-fn object(
+/// A stored value as an object.
+pub(crate) fn object(
     resource: &Resource,
     key: Key,
     value: &Bytes,

@@ -139,7 +139,8 @@ pub(crate) fn refusal(refusal: &Refusal, layout: Layout) -> Response<ResponseBod
 
 /// A Status as the answer, with `Retry-After` where it names a time.
 pub(crate) fn status(status: &Status, layout: Layout) -> Response<ResponseBody> {
-    let code = StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let code =
+        StatusCode::from_u16(status.http_code()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let body = layout.lay_out(status.to_json());
     let mut response = answer(code, layout.content_type(), ResponseBody::full(body));
     if let Some(seconds) = status.retry_after_seconds() {

@@ -3,6 +3,7 @@
 //!
 //! `cargo run --release -p masthead-store --example commit_bench -- [directory] [records]`
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
+#![expect(clippy::disallowed_methods, reason = "measuring time is, too")]
 
 use std::error::Error;
 use std::fs;

@@ -84,14 +84,6 @@ impl SnapshotCursor {
         }
     }
 
-    /// Before the first such object at or after `from`.
-    pub fn starting_at(snapshot: Snapshot, selector: Arc<Selector>, from: Bound<&str>) -> Self {
-        Self {
-            from: from.map(Key::from_text),
-            ..Self::new(snapshot, selector)
-        }
-    }
-
     /// The revision whose state is walked.
     pub const fn revision(&self) -> Revision {
         self.snapshot.revision()

@@ -15,7 +15,6 @@ struct Slot {
 pub(crate) struct Watchers {
     slots: Vec<Slot>,
     free: Vec<u32>,
-    len: usize,
 }
 
 impl Watchers {
@@ -36,7 +35,6 @@ impl Watchers {
     pub(crate) fn insert(&mut self, id: WatcherId, watcher: Watcher) {
         if let Some(slot) = self.slots.get_mut(id.slot as usize) {
             slot.watcher = Some(Box::new(watcher));
-            self.len += 1;
         }
     }
 
@@ -46,7 +44,6 @@ impl Watchers {
             return None;
         }
         let watcher = slot.watcher.take()?;
-        self.len -= 1;
         // A slot whose generations are used up is not used again.
         if let Some(next) = slot.generation.checked_add(1) {
             slot.generation = next;
@@ -87,9 +84,5 @@ impl Watchers {
             };
             place.watcher.as_deref().map(|watcher| (id, watcher))
         })
-    }
-
-    pub(crate) const fn len(&self) -> usize {
-        self.len
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::{REQUIREMENTS_MAX, SELECTOR_BYTES_MAX};
-use crate::{Object, Status};
+use crate::Object;
 
 /// Requirements that must all hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,18 +26,6 @@ pub enum FieldRequirement {
         /// The unwanted value.
         value: String,
     },
-}
-
-/// In which words a resource refuses a field that it cannot select by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnsupportedField {
-    /// `"x" is not a known field selector: only "metadata.name", "metadata.namespace"`: resources
-    /// without selectable fields of their own.
-    NotKnown,
-    /// `field label not supported: x`: most core resources and custom resources.
-    NotSupported,
-    /// `field label "x" not supported for Job`, with the kind.
-    NotSupportedFor(&'static str),
 }
 
 impl FieldSelector {
@@ -65,22 +53,6 @@ impl FieldSelector {
             .map(Self)
     }
 
-    /// Are all fields among `supported`?
-    ///
-    /// # Errors
-    /// 400 in the words of `complaint`, about the first field that is not.
-    pub fn check(&self, supported: &[&str], complaint: UnsupportedField) -> Result<(), Status> {
-        match self
-            .0
-            .iter()
-            .map(FieldRequirement::path)
-            .find(|path| !supported.contains(path))
-        {
-            None => Ok(()),
-            Some(path) => Err(Status::bad_request(complaint.text(path))),
-        }
-    }
-
     /// Do all requirements hold for `object`?
     pub fn matches(&self, object: &Object) -> bool {
         self.0.iter().all(|requirement| match requirement {
@@ -95,20 +67,6 @@ impl FieldSelector {
             FieldRequirement::Equals { path: p, value } if p == path => Some(value.as_str()),
             FieldRequirement::Equals { .. } | FieldRequirement::NotEquals { .. } => None,
         })
-    }
-}
-
-impl UnsupportedField {
-    fn text(self, path: &str) -> String {
-        let quoted = crate::text::go_quote(path);
-        match self {
-            Self::NotKnown => format!(
-                "{quoted} is not a known field selector: only \"metadata.name\", \
-                 \"metadata.namespace\""
-            ),
-            Self::NotSupported => format!("field label not supported: {path}"),
-            Self::NotSupportedFor(kind) => format!("field label {quoted} not supported for {kind}"),
-        }
     }
 }
 
@@ -275,36 +233,5 @@ mod tests {
         }
         assert!(FieldSelector::parse(&"a=b,".repeat(20_000)).is_err());
         assert!(FieldSelector::parse(&"a=b,".repeat(1_001)).is_err());
-    }
-
-    #[test]
-    fn unsupported_fields_are_refused_in_the_resources_words() {
-        let selector = FieldSelector::parse("metadata.uid=1,metadata.name=a").unwrap();
-        let known = ["metadata.name", "metadata.namespace"];
-        for (complaint, text) in [
-            (
-                UnsupportedField::NotKnown,
-                "\"metadata.uid\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
-            ),
-            (
-                UnsupportedField::NotSupported,
-                "field label not supported: metadata.uid",
-            ),
-            (
-                UnsupportedField::NotSupportedFor("Job"),
-                "field label \"metadata.uid\" not supported for Job",
-            ),
-        ] {
-            let status = selector.check(&known, complaint).unwrap_err();
-            assert_eq!((status.code, status.message.as_str()), (400, text));
-        }
-        assert!(
-            selector
-                .check(
-                    &["metadata.uid", "metadata.name"],
-                    UnsupportedField::NotKnown
-                )
-                .is_ok()
-        );
     }
 }

@@ -4,7 +4,7 @@ mod field;
 mod label;
 mod label_parser;
 
-pub use field::{FieldRequirement, FieldSelector, UnsupportedField};
+pub use field::{FieldRequirement, FieldSelector};
 pub use label::{LabelRequirement, LabelSelector};
 
 use crate::Object;

@@ -4,7 +4,7 @@ use super::{FieldError, Reason, Status, StatusCause, StatusDetails, StatusOutcom
 use crate::text::go_quote;
 
 /// `resource` or `resource.group`.
-fn qualified(resource: &str, group: &str) -> String {
+fn qualified(group: &str, resource: &str) -> String {
     if group.is_empty() {
         resource.to_owned()
     } else {
@@ -12,7 +12,7 @@ fn qualified(resource: &str, group: &str) -> String {
     }
 }
 
-fn about(resource: &str, group: &str, name: &str) -> StatusDetails {
+fn about(group: &str, resource: &str, name: &str) -> StatusDetails {
     StatusDetails {
         name: name.to_owned(),
         group: group.to_owned(),
@@ -56,13 +56,13 @@ impl Status {
     }
 
     /// 404: no such object. `resource` is the plural.
-    pub fn not_found(resource: &str, group: &str, name: &str) -> Self {
+    pub fn not_found(group: &str, resource: &str, name: &str) -> Self {
         let message = format!(
             "{} {} not found",
-            qualified(resource, group),
+            qualified(group, resource),
             go_quote(name)
         );
-        Self::failure(404, Reason::NOT_FOUND, message).with_details(about(resource, group, name))
+        Self::failure(404, Reason::NOT_FOUND, message).with_details(about(group, resource, name))
     }
 
     /// 404: no such path.
@@ -76,31 +76,31 @@ impl Status {
     }
 
     /// 409: the name is taken.
-    pub fn already_exists(resource: &str, group: &str, name: &str) -> Self {
+    pub fn already_exists(group: &str, resource: &str, name: &str) -> Self {
         let message = format!(
             "{} {} already exists",
-            qualified(resource, group),
+            qualified(group, resource),
             go_quote(name)
         );
         Self::failure(409, Reason::ALREADY_EXISTS, message)
-            .with_details(about(resource, group, name))
+            .with_details(about(group, resource, name))
     }
 
     /// 409: the name is taken by an object that is being deleted.
-    pub fn already_exists_terminating(resource: &str, group: &str, name: &str) -> Self {
-        let mut status = Self::already_exists(resource, group, name);
+    pub fn already_exists_terminating(group: &str, resource: &str, name: &str) -> Self {
+        let mut status = Self::already_exists(group, resource, name);
         status.message.insert_str(0, "object is being deleted: ");
         status
     }
 
     /// 409: the write does not fit the stored object.
     pub fn conflict(group: &str, resource: &str, name: &str, detail: &str) -> Self {
-        let what = qualified(resource, group);
+        let what = qualified(group, resource);
         let message = format!(
             "Operation cannot be fulfilled on {what} {}: {detail}",
             go_quote(name)
         );
-        Self::failure(409, Reason::CONFLICT, message).with_details(about(resource, group, name))
+        Self::failure(409, Reason::CONFLICT, message).with_details(about(group, resource, name))
     }
 
     /// 409: the write is for another version than the stored one.
@@ -112,7 +112,7 @@ impl Status {
 
     /// 422: fields are wrong. `kind` is the kind's name, not the resource.
     pub fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
-        let mut message = format!("{} {} is invalid", qualified(kind, group), go_quote(name));
+        let mut message = format!("{} {} is invalid", qualified(group, kind), go_quote(name));
         if !errors.is_empty() {
             message.push_str(": ");
             message.push_str(&FieldError::aggregate(errors));
@@ -120,7 +120,7 @@ impl Status {
         let causes = errors.iter().map(FieldError::cause).collect();
         Self::failure(422, Reason::INVALID, message).with_details(StatusDetails {
             causes,
-            ..about(kind, group, name)
+            ..about(group, kind, name)
         })
     }
 
@@ -139,15 +139,15 @@ impl Status {
         let message = if resource.is_empty() {
             format!("forbidden: {why}")
         } else if name.is_empty() {
-            format!("{} is forbidden: {why}", qualified(resource, group))
+            format!("{} is forbidden: {why}", qualified(group, resource))
         } else {
             format!(
                 "{} {} is forbidden: {why}",
-                qualified(resource, group),
+                qualified(group, resource),
                 go_quote(name)
             )
         };
-        Self::failure(403, Reason::FORBIDDEN, message).with_details(about(resource, group, name))
+        Self::failure(403, Reason::FORBIDDEN, message).with_details(about(group, resource, name))
     }
 
     /// 405: no route for this method.
@@ -159,10 +159,10 @@ impl Status {
 
     /// 405: the resource does not support the verb `action`.
     pub fn method_not_supported(group: &str, resource: &str, action: &str) -> Self {
-        let what = go_quote(&qualified(resource, group));
+        let what = go_quote(&qualified(group, resource));
         let message = format!("{action} is not supported on resources of kind {what}");
         Self::failure(405, Reason::METHOD_NOT_ALLOWED, message)
-            .with_details(about(resource, group, ""))
+            .with_details(about(group, resource, ""))
     }
 
     /// 406 with the given words.
@@ -238,11 +238,6 @@ impl Status {
         Self::failure(500, Reason::INTERNAL_ERROR, message).with_cause(cause)
     }
 
-    /// 500, reason `InternalError`, with exactly the given words: what a watch sends in its stream.
-    pub fn internal_error_event(message: impl Into<String>) -> Self {
-        Self::failure(500, Reason::INTERNAL_ERROR, message)
-    }
-
     /// 500 without a reason: an error that has no status of its own.
     pub fn bare_500(message: impl Into<String>) -> Self {
         Self::failure(500, Reason::NONE, message)
@@ -262,10 +257,10 @@ impl Status {
     }
 
     /// The object is gone.
-    pub fn success_deleted(name: &str, group: &str, resource: &str, uid: &str) -> Self {
+    pub fn success_deleted(group: &str, resource: &str, name: &str, uid: &str) -> Self {
         Self::success(0).with_details(StatusDetails {
             uid: uid.to_owned(),
-            ..about(resource, group, name)
+            ..about(group, resource, name)
         })
     }
 }

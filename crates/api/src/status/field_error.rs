@@ -35,8 +35,6 @@ pub enum FieldErrorKind {
     Duplicate,
     /// Its value is too long.
     TooLong,
-    /// It has too many items.
-    TooMany,
     /// What it names does not exist.
     NotFound,
     /// It could not be checked.
@@ -55,7 +53,6 @@ impl FieldErrorKind {
             Self::Forbidden => "FieldValueForbidden",
             Self::Duplicate => "FieldValueDuplicate",
             Self::TooLong => "FieldValueTooLong",
-            Self::TooMany => "FieldValueTooMany",
             Self::NotFound => "FieldValueNotFound",
             Self::InternalError => "InternalError",
             Self::TypeInvalid => "FieldValueTypeInvalid",
@@ -70,7 +67,6 @@ impl FieldErrorKind {
             Self::Forbidden => "Forbidden",
             Self::Duplicate => "Duplicate value",
             Self::TooLong => "Too long",
-            Self::TooMany => "Too many",
             Self::NotFound => "Not found",
             Self::InternalError => "Internal error",
         }
@@ -153,13 +149,6 @@ impl FieldError {
     pub fn too_long(field: impl Into<String>, bytes_max: usize) -> Self {
         let detail = format!("may not be more than {bytes_max} bytes");
         Self::new(FieldErrorKind::TooLong, field, None, detail)
-    }
-
-    /// There are `items` items where `items_max` are allowed.
-    pub fn too_many(field: impl Into<String>, items: usize, items_max: usize) -> Self {
-        let plural = if items_max == 1 { "" } else { "s" };
-        let detail = format!("must have at most {items_max} item{plural}");
-        Self::new(FieldErrorKind::TooMany, field, Some(items.into()), detail)
     }
 
     /// The message without the field, as a cause has it.

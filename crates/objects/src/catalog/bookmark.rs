@@ -14,14 +14,8 @@ pub enum BookmarkKind {
     Progress,
 }
 
-/// The zero struct of a kind without `kind`, `apiVersion` and `metadata`, e.g.
-/// `{"spec":{"containers":null},"status":{}}`.
-pub fn empty_object(resource: &Resource) -> &str {
-    &resource.empty
-}
-
 /// A bookmark's `metadata` at `revision`.
-pub fn bookmark_metadata(revision: Revision, kind: BookmarkKind) -> String {
+fn bookmark_metadata(revision: Revision, kind: BookmarkKind) -> String {
     match kind {
         BookmarkKind::InitialEventsEnd => format!(
             r#"{{"resourceVersion":"{revision}","annotations":{{"k8s.io/initial-events-end":"true"}}}}"#
@@ -56,12 +50,4 @@ pub fn bookmark_json(resource: &Resource, revision: Revision, kind: BookmarkKind
         }
     };
     Bytes::from(json)
-}
-
-/// A bookmark of any resource as `PartialObjectMetadata`; `version` is `v1` or `v1beta1`.
-pub fn bookmark_partial(revision: Revision, kind: BookmarkKind, version: &str) -> Bytes {
-    let metadata = bookmark_metadata(revision, kind);
-    Bytes::from(format!(
-        r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{version}","metadata":{metadata}}}"#
-    ))
 }

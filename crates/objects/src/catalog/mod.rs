@@ -12,9 +12,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
-pub use bookmark::{
-    BookmarkKind, bookmark_json, bookmark_metadata, bookmark_partial, empty_object,
-};
+pub use bookmark::{BookmarkKind, bookmark_json};
 pub use keys::{store_key, store_prefix};
 pub use resource::{
     DeleteAnswer, Resource, Scope, SelectableFields, SharedResource, StorageId, Subresource, Wire,

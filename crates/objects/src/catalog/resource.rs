@@ -120,11 +120,6 @@ impl Resource {
         self.subresources.iter().find(|s| s.name.as_ref() == name)
     }
 
-    /// Is it a resource that answers without storing anything?
-    pub fn is_virtual(&self) -> bool {
-        self.storage.is_none()
-    }
-
     /// Are its objects deleted after a grace period (pods)?
     pub fn is_graceful(&self) -> bool {
         self.group.is_empty() && self.plural.as_ref() == "pods"

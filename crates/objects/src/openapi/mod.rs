@@ -4,6 +4,8 @@
 //! members. Documents are made when they are first asked for; the hash of a document is that of
 //! what it is made from, so that the index costs no document.
 
+mod dialect;
+mod machinery;
 mod operation;
 mod schema;
 #[cfg(test)]

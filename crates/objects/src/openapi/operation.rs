@@ -148,6 +148,30 @@ pub(super) struct PathItem<'a> {
     pub(super) operations: Vec<Operation>,
 }
 
+impl Operation {
+    const fn get(action: Action) -> Self {
+        Self {
+            method: "get",
+            action,
+        }
+    }
+}
+
+impl<'a> PathItem<'a> {
+    fn new(resource: &'a Resource, path: String, operations: Vec<Operation>) -> Self {
+        Self {
+            path_parameters: ["name", "namespace"]
+                .into_iter()
+                .filter(|name| path.contains(&format!("{{{name}}}")))
+                .collect(),
+            path,
+            resource,
+            part: None,
+            operations,
+        }
+    }
+}
+
 const COLLECTION: [(&str, &str, Action); 3] = [
     ("list", "get", Action::List),
     ("create", "post", Action::Post),
@@ -176,16 +200,6 @@ fn operations(verbs: &[Box<str>], table: &[(&str, &'static str, Action)]) -> Vec
 /// The paths of one resource below `root` (`/apis/apps/v1`).
 pub(super) fn paths<'a>(resource: &'a Resource, root: &str) -> Vec<PathItem<'a>> {
     let plural = &resource.plural;
-    let item = |path: String, operations: Vec<Operation>| PathItem {
-        path_parameters: ["name", "namespace"]
-            .into_iter()
-            .filter(|name| path.contains(&format!("{{{name}}}")))
-            .collect(),
-        path,
-        resource,
-        part: None,
-        operations,
-    };
     let scope = if resource.is_namespaced() {
         "/namespaces/{namespace}"
     } else {
@@ -193,56 +207,70 @@ pub(super) fn paths<'a>(resource: &'a Resource, root: &str) -> Vec<PathItem<'a>>
     };
     let collection = format!("{root}{scope}/{plural}");
     let object = format!("{collection}/{{name}}");
+    let of =
+        |path: String, table| PathItem::new(resource, path, operations(&resource.verbs, table));
     let mut paths = vec![
-        item(collection, operations(&resource.verbs, &COLLECTION)),
-        item(object.clone(), operations(&resource.verbs, &OBJECT)),
+        of(collection, &COLLECTION[..]),
+        of(object.clone(), &OBJECT[..]),
     ];
-    let lists = resource.has_verb("list");
-    if lists && resource.is_namespaced() {
-        let list = Operation {
-            method: "get",
-            action: Action::List,
-        };
-        paths.push(item(format!("{root}/{plural}"), vec![list]));
+    if resource.has_verb("list") && resource.is_namespaced() {
+        let list = Operation::get(Action::List);
+        paths.push(PathItem::new(
+            resource,
+            format!("{root}/{plural}"),
+            vec![list],
+        ));
     }
-    for part in &resource.subresources {
-        let mut operations = operations(&part.verbs, &OBJECT);
-        if part.verbs.iter().any(|verb| verb.as_ref() == "create") {
-            operations.push(Operation {
-                method: "post",
-                action: Action::Post,
-            });
-        }
-        if CONNECTS.contains(&part.name.as_ref()) {
-            for operation in &mut operations {
-                operation.action = Action::Connect;
-            }
-        }
-        let path = item(format!("{object}/{}", part.name), operations);
-        paths.push(PathItem {
-            part: Some(part),
-            ..path
-        });
-    }
+    let parts = resource.subresources.iter();
+    paths.extend(parts.map(|part| PathItem {
+        part: Some(part),
+        ..PathItem::new(
+            resource,
+            format!("{object}/{}", part.name),
+            part_operations(part),
+        )
+    }));
     if resource.has_verb("watch") {
-        let watch = |action| {
-            vec![Operation {
-                method: "get",
-                action,
-            }]
-        };
-        let below = format!("{root}/watch{scope}/{plural}");
-        paths.push(item(format!("{below}/{{name}}"), watch(Action::Watch)));
-        paths.push(item(below, watch(Action::WatchList)));
-        if resource.is_namespaced() {
-            paths.push(item(
-                format!("{root}/watch/{plural}"),
-                watch(Action::WatchList),
-            ));
-        }
+        paths.extend(watch_paths(resource, root, scope));
     }
     paths.retain(|path| !path.operations.is_empty());
     paths
+}
+
+fn part_operations(part: &Subresource) -> Vec<Operation> {
+    let mut operations = operations(&part.verbs, &OBJECT);
+    if part.verbs.iter().any(|verb| verb.as_ref() == "create") {
+        operations.push(Operation {
+            method: "post",
+            action: Action::Post,
+        });
+    }
+    if CONNECTS.contains(&part.name.as_ref()) {
+        for operation in &mut operations {
+            operation.action = Action::Connect;
+        }
+    }
+    operations
+}
+
+/// The old paths of watches: of one object, of the collection, of all namespaces.
+fn watch_paths<'a>(
+    resource: &'a Resource,
+    root: &str,
+    scope: &str,
+) -> impl Iterator<Item = PathItem<'a>> {
+    let plural = &resource.plural;
+    let below = format!("{root}/watch{scope}/{plural}");
+    let everywhere = resource
+        .is_namespaced()
+        .then(|| (format!("{root}/watch/{plural}"), Action::WatchList));
+    [
+        (format!("{below}/{{name}}"), Action::Watch),
+        (below, Action::WatchList),
+    ]
+    .into_iter()
+    .chain(everywhere)
+    .map(|(path, action)| PathItem::new(resource, path, vec![Operation::get(action)]))
 }
 
 /// The id of an operation, unique within all documents.

@@ -1,7 +1,8 @@
-//! The schemas that documents refer to: one for each kind, and those of the machinery.
+//! The schemas that documents refer to, one for each kind.
 
 use serde_json::{Map, Value, json};
 
+use super::machinery;
 use super::operation::{Action, Operation, PathItem};
 use crate::catalog::{DeleteAnswer, Resource};
 
@@ -75,7 +76,7 @@ pub(super) fn all<'a>(
     resources: impl Iterator<Item = &'a Resource>,
     reference: &str,
 ) -> Map<String, Value> {
-    let mut schemas = machinery(reference);
+    let mut schemas = machinery::all(reference);
     for resource in resources {
         let (group, version) = (resource.group.as_ref(), resource.version.as_ref());
         let own = object(reference, (group, version, &resource.kind));
@@ -117,84 +118,4 @@ fn object(reference: &str, (group, version, kind): (&str, &str, &str)) -> Value 
         "x-kubernetes-group-version-kind": kinds,
         "x-kubernetes-preserve-unknown-fields": true,
     })
-}
-
-/// The schemas that every document may refer to.
-fn machinery(reference: &str) -> Map<String, Value> {
-    let to = |kind: &str| json!({"$ref": format!("{reference}{}", meta(kind))});
-    let text = || json!({"type": "string"});
-    let map = || json!({"type": "object", "additionalProperties": {"type": "string"}});
-    let list = |items: Value| json!({"type": "array", "items": items});
-    let of = |properties: Value| json!({"type": "object", "properties": properties});
-    let schemas = [
-        (
-            "ObjectMeta",
-            of(json!({
-                "annotations": map(), "creationTimestamp": to("Time"),
-                "deletionGracePeriodSeconds": {"type": "integer", "format": "int64"}, "deletionTimestamp": to("Time"),
-                "finalizers": list(text()), "generateName": text(), "generation": {"type": "integer", "format": "int64"},
-                "labels": map(), "managedFields": list(to("ManagedFieldsEntry")), "name": text(), "namespace": text(),
-                "ownerReferences": list(to("OwnerReference")), "resourceVersion": text(), "selfLink": text(), "uid": text(),
-            })),
-        ),
-        (
-            "ListMeta",
-            of(json!({
-                "continue": text(), "remainingItemCount": {"type": "integer", "format": "int64"},
-                "resourceVersion": text(), "selfLink": text(),
-            })),
-        ),
-        (
-            "ManagedFieldsEntry",
-            of(json!({
-                "apiVersion": text(), "fieldsType": text(), "fieldsV1": {"type": "object"}, "manager": text(),
-                "operation": text(), "subresource": text(), "time": to("Time"),
-            })),
-        ),
-        (
-            "OwnerReference",
-            json!({
-                "type": "object", "required": ["apiVersion", "kind", "name", "uid"],
-                "properties": {"apiVersion": text(), "blockOwnerDeletion": {"type": "boolean"},
-                    "controller": {"type": "boolean"}, "kind": text(), "name": text(), "uid": text()},
-            }),
-        ),
-        (
-            "DeleteOptions",
-            of(json!({
-                "apiVersion": text(), "dryRun": list(text()), "gracePeriodSeconds": {"type": "integer", "format": "int64"},
-                "kind": text(), "orphanDependents": {"type": "boolean"}, "preconditions": to("Preconditions"), "propagationPolicy": text(),
-            })),
-        ),
-        (
-            "Preconditions",
-            of(json!({"resourceVersion": text(), "uid": text()})),
-        ),
-        ("Patch", json!({"type": "object"})),
-        ("Time", json!({"type": "string", "format": "date-time"})),
-        (
-            "Status",
-            of(json!({
-                "apiVersion": text(), "code": {"type": "integer", "format": "int32"}, "details": {"type": "object"}, "kind": text(),
-                "message": text(), "metadata": to("ListMeta"), "reason": text(), "status": text(),
-            })),
-        ),
-        (
-            "WatchEvent",
-            json!({
-                "type": "object", "required": ["type", "object"],
-                "properties": {"object": {"type": "object"}, "type": text()},
-            }),
-        ),
-        (
-            "APIResourceList",
-            of(json!({
-                "apiVersion": text(), "groupVersion": text(), "kind": text(), "resources": list(json!({"type": "object"})),
-            })),
-        ),
-    ];
-    schemas
-        .into_iter()
-        .map(|(name, schema)| (meta(name), schema))
-        .collect()
 }

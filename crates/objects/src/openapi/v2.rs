@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::dialect::Dialect;
 use super::operation::{self, Action, Operation, PathItem};
 use super::{schema, v3};
 use crate::catalog::Catalog;
@@ -13,10 +14,7 @@ pub(super) fn document(catalog: &Catalog, server: &str) -> Value {
     let mut paths = Map::new();
     for resource in catalog.iter() {
         let root = format!("/{}", super::path_of(&resource.group, &resource.version));
-        for item in operation::paths(resource, &root) {
-            let value = path_item(&item);
-            paths.insert(item.path, value);
-        }
+        paths.extend(DIALECT.paths(resource, &root));
     }
     paths.sort_keys();
     json!({
@@ -30,36 +28,16 @@ pub(super) fn document(catalog: &Catalog, server: &str) -> Value {
     })
 }
 
-fn parameter(name: &str, place: &str, kind: &str) -> Value {
-    let mut parameter = json!({"name": name, "in": place, "type": kind, "uniqueItems": true});
-    if place == "path"
-        && let Some(members) = parameter.as_object_mut()
-    {
-        members.insert("required".to_owned(), Value::Bool(true));
-    }
-    parameter
-}
-
-fn path_item(item: &PathItem<'_>) -> Value {
-    let mut out = Map::new();
-    for operation in &item.operations {
-        out.insert(operation.method.to_owned(), operation_of(item, operation));
-    }
-    let mut parameters: Vec<Value> = item
-        .path_parameters
-        .iter()
-        .map(|name| parameter(name, "path", "string"))
-        .collect();
-    parameters.push(parameter("pretty", "query", "string"));
-    out.insert("parameters".to_owned(), parameters.into());
-    out.into()
-}
+const DIALECT: Dialect = Dialect {
+    typed: |kind| json!({"type": kind, "uniqueItems": true}),
+    operation: operation_of,
+};
 
 fn operation_of(item: &PathItem<'_>, operation: &Operation) -> Value {
     let (group, version, kind) = schema::kind_of(item);
     let query = operation.action.parameters().iter();
     let mut parameters: Vec<Value> = query
-        .map(|(name, kind)| parameter(name, "query", kind.as_str()))
+        .map(|(name, kind)| DIALECT.parameter(name, "query", kind.as_str()))
         .collect();
     let (body, consumes): (Option<String>, &[&str]) = match operation.action {
         Action::Post | Action::Put => (Some(schema::name_of(&group, &version, &kind)), &["*/*"]),

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::dialect::Dialect;
 use super::operation::{self, Action, Operation, PathItem};
 use super::schema;
 use crate::catalog::Catalog;
@@ -48,10 +49,7 @@ pub(super) fn document(catalog: &Catalog, group: &str, version: &str, server: &s
         json!({"get": {"responses": {"200": list}}}),
     );
     for resource in catalog.resources(group, version) {
-        for item in operation::paths(resource, &root) {
-            let value = path_item(&item);
-            paths.insert(item.path, value);
-        }
+        paths.extend(DIALECT.paths(resource, &root));
     }
     paths.sort_keys();
     let resources = catalog.resources(group, version).map(AsRef::as_ref);
@@ -67,37 +65,16 @@ fn content(types: &[&str], schema: &str) -> Value {
         .into()
 }
 
-fn parameter(name: &str, place: &str, kind: &str) -> Value {
-    let mut parameter =
-        json!({"name": name, "in": place, "schema": {"type": kind, "uniqueItems": true}});
-    if place == "path"
-        && let Some(members) = parameter.as_object_mut()
-    {
-        members.insert("required".to_owned(), Value::Bool(true));
-    }
-    parameter
-}
-
-fn path_item(item: &PathItem<'_>) -> Value {
-    let mut out = Map::new();
-    for operation in &item.operations {
-        out.insert(operation.method.to_owned(), operation_of(item, operation));
-    }
-    let mut parameters: Vec<Value> = item
-        .path_parameters
-        .iter()
-        .map(|name| parameter(name, "path", "string"))
-        .collect();
-    parameters.push(parameter("pretty", "query", "string"));
-    out.insert("parameters".to_owned(), parameters.into());
-    out.into()
-}
+const DIALECT: Dialect = Dialect {
+    typed: |kind| json!({"schema": {"type": kind, "uniqueItems": true}}),
+    operation: operation_of,
+};
 
 fn operation_of(item: &PathItem<'_>, operation: &Operation) -> Value {
     let (group, version, kind) = schema::kind_of(item);
     let query = operation.action.parameters().iter();
     let parameters: Vec<Value> = query
-        .map(|(name, kind)| parameter(name, "query", kind.as_str()))
+        .map(|(name, kind)| DIALECT.parameter(name, "query", kind.as_str()))
         .collect();
     let answer = json!({"description": "OK", "content": content(&ANSWER_TYPES, &schema::answer(item, operation))});
     let mut responses = Map::new();

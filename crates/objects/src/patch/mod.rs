@@ -13,13 +13,13 @@ mod strategic;
 pub use json::{COPY_BYTES_MAX, JsonPatch, JsonPatchError, OPERATIONS_MAX};
 pub use keys::{ListRule, list_rule};
 pub use masthead_api::PatchType;
-use masthead_api::{Reason, Status, StatusDetails};
+use masthead_api::{Reason, Status, StatusDetails, json_type};
 pub use merge::merge;
 use serde_json::Value;
 pub use strategic::{StrategicError, merge as merge_strategic};
 
 use crate::catalog::{Resource, Wire};
-use crate::write::{body, decode_patched, go_type};
+use crate::write::{body, decode_patched};
 
 /// How large what a patch makes may be: as large as a request's body.
 pub const RESULT_BYTES_MAX: usize = 3 * 1024 * 1024;
@@ -118,7 +118,7 @@ fn object(bytes: &[u8], prefix: &str) -> Result<Value, Status> {
         Value::Null => Ok(Value::Object(serde_json::Map::new())),
         other => Err(Status::bad_request(format!(
             "{prefix}json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-            go_type(&other)
+            json_type(&other)
         ))),
     }
 }

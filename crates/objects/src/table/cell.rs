@@ -112,37 +112,24 @@ impl Cell {
                 .into(),
             Self::Ratio(part, whole) => format!("{}/{}", view.int(part), view.int(whole)).into(),
             Self::Names { path, member } => {
-                let names: Vec<&str> = view
-                    .list(path)
-                    .iter()
-                    .map(|item| text(item, member))
-                    .collect();
-                names.join(",").into()
+                joined(view.list(path), |item| text(item, member).to_owned()).into()
             }
-            Self::Join(path) => view
-                .list(path)
-                .iter()
-                .map(plain)
-                .collect::<Vec<_>>()
-                .join(",")
-                .into(),
+            Self::Join(path) => joined(view.list(path), plain).into(),
             Self::Map(path) => selector::of_map(view.map(path)).into(),
             Self::Selector(path) => selector::of_selector(view.get(path)).into(),
-            Self::Ago { path, default } => {
-                let missing = || {
-                    if view.text(path).is_empty() {
-                        default
-                    } else {
-                        age::UNKNOWN
-                    }
-                    .to_owned()
-                };
-                view.ago(path).unwrap_or_else(missing).into()
-            }
+            Self::Ago { path, default } => match view.ago(path) {
+                Some(age) => age.into(),
+                None if view.text(path).is_empty() => default.as_ref().into(),
+                None => age::UNKNOWN.into(),
+            },
             Self::Modes(path) => special::access_modes(view.list(path)).into(),
             Self::Special { make, argument } => make(view, argument),
         }
     }
+}
+
+fn joined(items: &[Value], word: impl Fn(&Value) -> String) -> String {
+    items.iter().map(word).collect::<Vec<_>>().join(",")
 }
 
 fn size(value: Option<&Value>) -> usize {

@@ -1,10 +1,10 @@
 //! Reading a request's JSON.
 
-use masthead_api::Status;
+use masthead_api::{Status, json_type};
 use serde_json::Value;
 use serde_json::error::Category;
 
-use crate::write::{DEPTH_MAX, depth_of, go_type};
+use crate::write::{DEPTH_MAX, depth_of};
 
 /// How much of a body an error message shows.
 const EXCERPT_BYTES: usize = 30;
@@ -33,7 +33,7 @@ pub fn parse(kind: &str, bytes: &[u8]) -> Result<Value, Status> {
         other => {
             return Err(prefixed(format!(
                 "json: cannot unmarshal {} into {TYPE_META}",
-                go_type(&other)
+                json_type(&other)
             )));
         }
     };
@@ -48,7 +48,7 @@ pub fn parse(kind: &str, bytes: &[u8]) -> Result<Value, Status> {
             Some(other) => {
                 return Err(prefixed(format!(
                     "json: cannot unmarshal {} into Go struct field .{name} of type string",
-                    go_type(other)
+                    json_type(other)
                 )));
             }
         }

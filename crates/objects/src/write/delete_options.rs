@@ -1,10 +1,10 @@
 //! [`DeleteOptions`]: how a deletion is to be done.
 
-use masthead_api::{FieldError, Query, Status};
+use masthead_api::{FieldError, Query, Status, json_type};
 use serde_json::Value;
 
 use crate::catalog::Catalog;
-use crate::write::{body, go_type};
+use crate::write::body;
 
 const SCHEME: &str =
     r#"in scheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27""#;
@@ -74,7 +74,7 @@ impl DeleteOptions {
     /// As [`decode`](Self::decode)'s.
     pub fn of_value(body: &Value) -> Result<Self, Status> {
         if !matches!(body, Value::Object(_) | Value::Null) {
-            let found = go_type(body);
+            let found = json_type(body);
             return Err(unreadable(format!(
                 "json: cannot unmarshal {found} into Go value of type v1.DeleteOptions"
             )));
@@ -196,7 +196,7 @@ fn typed<T>(
         return Ok(None);
     }
     read(value).map(Some).ok_or_else(|| {
-        let found = go_type(value);
+        let found = json_type(value);
         Status::bad_request(format!(
             "json: cannot unmarshal {found} into Go struct field DeleteOptions.{path} of type {wanted}"
         ))

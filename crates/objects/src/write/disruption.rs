@@ -44,6 +44,10 @@ pub fn check_disruption(pod: &Value, budgets: &[Value]) -> Result<(), Status> {
             .and_then(Value::as_i64)
             .unwrap_or(0)
     };
+    let (desired, healthy) = (at("desiredHealthy"), at("currentHealthy"));
+    if !is_ready(pod) && (may_always_go(budget) || (healthy >= desired && desired > 0)) {
+        return Ok(());
+    }
     let name = text(budget, "name");
     if at("observedGeneration") < number(budget, "generation").unwrap_or(0) {
         let why = format!("The disruption budget {name} is still being processed by the server.");
@@ -52,13 +56,28 @@ pub fn check_disruption(pod: &Value, budgets: &[Value]) -> Result<(), Status> {
     if at("disruptionsAllowed") > 0 {
         return Ok(());
     }
-    let (desired, healthy) = (at("desiredHealthy"), at("currentHealthy"));
     Err(refusal(
         format!(
             "The disruption budget {name} needs {desired} healthy pods and has {healthy} currently"
         ),
         0,
     ))
+}
+
+/// A pod that is not ready is none of the healthy ones that a budget counts.
+fn is_ready(pod: &Value) -> bool {
+    let conditions = pod.pointer("/status/conditions").and_then(Value::as_array);
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|condition| {
+        condition.get("type").and_then(Value::as_str) == Some("Ready")
+            && condition.get("status").and_then(Value::as_str) == Some("True")
+    })
+}
+
+/// Does the budget let pods go that are not ready, whatever its numbers are?
+fn may_always_go(budget: &Value) -> bool {
+    let policy = budget.pointer("/spec/unhealthyPodEvictionPolicy");
+    policy.and_then(Value::as_str) == Some("AlwaysAllow")
 }
 
 /// A budget without a selector covers nothing, one with an empty selector everything.
@@ -87,13 +106,16 @@ mod tests {
 
     #[test]
     fn a_pod_is_evicted_only_within_its_budget() {
-        let pod = json!({"metadata": {"name": "y", "labels": {"app": "y"}}, "status": {"phase": "Running"}});
+        let pod = |ready: &str| {
+            json!({"metadata": {"name": "y", "labels": {"app": "y"}},
+                   "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}]}})
+        };
         let budget = |app: &str, observed: i64, allowed: i64| {
             json!({"metadata": {"name": "b", "generation": 1}, "spec": {"selector": {"matchLabels": {"app": app}}},
                    "status": {"observedGeneration": observed, "disruptionsAllowed": allowed, "desiredHealthy": 1, "currentHealthy": 1}})
         };
         let why = |budgets: &[Value]| {
-            let refused = check_disruption(&pod, budgets)
+            let refused = check_disruption(&pod("True"), budgets)
                 .map_err(|s| s.details.unwrap().causes[0].message.clone());
             refused.err().unwrap_or_default()
         };
@@ -111,5 +133,12 @@ mod tests {
         assert!(
             why(&[budget("y", 1, 1), budget("y", 1, 1)]).starts_with("This pod has more than one")
         );
+        let unready = |budget| check_disruption(&pod("False"), &[budget]).is_ok();
+        assert!(unready(budget("y", 0, 0)), "enough others are healthy");
+        let mut few = budget("y", 1, 0);
+        few["status"]["currentHealthy"] = 0.into();
+        assert!(!unready(few.clone()));
+        few["spec"]["unhealthyPodEvictionPolicy"] = "AlwaysAllow".into();
+        assert!(unready(few));
     }
 }

@@ -1,8 +1,7 @@
 //! The types of the members that the server reads, as a table.
 
+use masthead_api::json_type;
 use serde_json::Value;
-
-use crate::write::go_type;
 
 /// A member's value has the wrong type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -233,7 +232,7 @@ pub(super) fn check(kind: &str, object: &Value) -> Result<(), WrongType> {
     if let Some(metadata) = object.get("metadata") {
         if !matches!(metadata, Value::Object(_) | Value::Null) {
             return Err(WrongType::Json {
-                found: go_type(metadata).to_owned(),
+                found: json_type(metadata).to_owned(),
                 holder: kind.to_owned(),
                 path: "metadata".to_owned(),
                 wanted: "v1.ObjectMeta",
@@ -306,7 +305,7 @@ enum Problem {
 }
 
 fn check_one(wanted: Type, value: &Value) -> Result<(), Problem> {
-    let wrong = |value: &Value, wanted| Err(Problem::Type(go_type(value).to_owned(), wanted));
+    let wrong = |value: &Value, wanted| Err(Problem::Type(json_type(value).to_owned(), wanted));
     match (wanted, value) {
         (_, Value::Null)
         | (Type::Bool, Value::Bool(_))
@@ -364,6 +363,6 @@ fn check_bytes(value: &Value) -> Result<(), Problem> {
             Ok(_) => Ok(()),
             Err(at) => Err(Problem::Other(WrongType::Base64(at))),
         },
-        other => Err(Problem::Type(go_type(other).to_owned(), "[]uint8")),
+        other => Err(Problem::Type(json_type(other).to_owned(), "[]uint8")),
     }
 }

@@ -1,10 +1,11 @@
 //! [`Refusal`]: the answer to who may not.
 
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
-use http::{Response, StatusCode};
-use serde_json::json;
+use http::Response;
+use http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use masthead_api::Status;
 
 use crate::listen::ResponseBody;
+use crate::respond::{self, Layout};
 
 /// Why a request is not answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,36 +30,20 @@ pub enum Refusal {
 
 impl Refusal {
     /// 401 or 403.
-    pub const fn code(&self) -> StatusCode {
+    pub fn status(&self) -> Status {
         match self {
-            Self::Unauthorized => StatusCode::UNAUTHORIZED,
-            Self::Forbidden { .. } | Self::Impersonation => StatusCode::FORBIDDEN,
+            Self::Unauthorized => Status::unauthorized(),
+            Self::Forbidden { .. } | Self::Impersonation => {
+                Status::forbidden("", "", "", &capital(&self.to_string()))
+            }
         }
     }
 
     /// The whole answer: a Status as JSON.
     pub fn response(&self) -> Response<ResponseBody> {
-        let mut status = json!({
-            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        });
-        let rest = match self {
-            Self::Unauthorized => {
-                json!({"message": "Unauthorized", "reason": "Unauthorized", "code": 401})
-            }
-            Self::Forbidden { .. } | Self::Impersonation => json!({
-                "message": format!("forbidden: {}", capital(&self.to_string())),
-                "reason": "Forbidden", "details": {}, "code": 403,
-            }),
-        };
-        if let (Some(status), serde_json::Value::Object(rest)) = (status.as_object_mut(), rest) {
-            status.extend(rest);
-        }
-        let mut response = Response::new(ResponseBody::full(format!("{status}\n")));
-        *response.status_mut() = self.code();
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+        let mut response = respond::status(&self.status(), Layout::Json);
         if *self != Self::Unauthorized {
+            let headers = response.headers_mut();
             headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         }
         response

@@ -16,6 +16,7 @@ use masthead_watch::{Bookmarks, Delivery, InitialEnd, Polled, WatchRequest, Watc
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::clock::{Follower, Timer};
 use crate::handle::create::Run;
 use crate::handle::delete::Deletion;
 use crate::hub::Subscription;
@@ -26,13 +27,13 @@ const GRACE: Duration = Duration::from_secs(5);
 const PAUSE_MAX: Duration = Duration::from_mins(1);
 
 /// Sees namespaces end, for as long as the server runs.
-pub(crate) async fn run(app: Weak<App>) {
+pub(crate) async fn run(app: Weak<App>, mut follower: Follower) {
     let ending = Arc::new(Mutex::new(BTreeSet::new()));
     loop {
         let Some(events) = app.upgrade().and_then(|app| subscribe(&app)) else {
             return;
         };
-        while let Some(deliveries) = next(&events).await {
+        while let Some(deliveries) = next_or_catch_up(&events, &mut follower).await {
             for object in deliveries.iter().filter_map(terminating) {
                 let Some(namespace) = Ending::of(object) else {
                     continue;
@@ -41,8 +42,9 @@ pub(crate) async fn run(app: Weak<App>) {
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .insert(namespace.clone());
-                if is_new {
-                    tokio::spawn(end(app.clone(), namespace, Arc::clone(&ending)));
+                let timer = app.upgrade().map(|app| app.hub.clock().timer());
+                if let Some(timer) = timer.filter(|_| is_new) {
+                    tokio::spawn(end(app.clone(), namespace, Arc::clone(&ending), timer));
                 }
             }
         }
@@ -61,6 +63,19 @@ fn subscribe(app: &App) -> Option<Subscription> {
         timeout: None,
     };
     app.hub.watch(app.namespaces().storage?, request).ok()
+}
+
+/// The next deliveries; `None` when the stream has ended. In between, whoever moves the clock is
+/// told that there is nothing left to do.
+async fn next_or_catch_up(events: &Subscription, follower: &mut Follower) -> Option<Vec<Delivery>> {
+    loop {
+        tokio::select! {
+            // What has happened comes first: only then the answer is true.
+            biased;
+            deliveries = next(events) => return deliveries,
+            done = follower.asked() => drop(done),
+        }
+    }
 }
 
 /// The next deliveries; `None` when the stream has ended.
@@ -114,10 +129,15 @@ impl Ending {
     }
 }
 
-async fn end(app: Weak<App>, namespace: Ending, ending: Arc<Mutex<BTreeSet<Ending>>>) {
+async fn end(
+    app: Weak<App>,
+    namespace: Ending,
+    ending: Arc<Mutex<BTreeSet<Ending>>>,
+    mut timer: Timer,
+) {
     let mut pause = GRACE;
     loop {
-        tokio::time::sleep(pause).await;
+        timer.sleep(pause).await;
         let Some(app) = app.upgrade() else { break };
         if !namespace.goes_on(&app) || sweep(&app, &namespace).await {
             break;

@@ -8,11 +8,14 @@ use http::{HeaderMap, Request};
 use http_body::Body;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use masthead_api::{BodyFormat, Reason, Status, parse_body_format};
-use masthead_objects::write;
+use masthead_api::{
+    BodyFormat, PatchType, Reason, Route, Status, parse_body_format, parse_patch_type,
+};
+use masthead_objects::write::{self, OptionsOf};
 use serde_json::Value;
 
 use super::Call;
+use super::create::Run;
 
 /// More than this of a body that is too large is not read to get to the answer.
 const DISCARDED_BYTES_MAX: usize = 16 << 20;
@@ -90,6 +93,21 @@ pub(crate) fn object(call: &Call, request: Request<Payload>) -> Result<Value, St
             write::body::parse(&call.resource.kind, json.as_bytes())
         }
     }
+}
+
+/// A patch: its kind, whether it is only tried, and its text as JSON.
+pub(crate) fn patch(
+    call: &Call,
+    request: Request<Payload>,
+) -> Result<(PatchType, Run, Bytes), Status> {
+    let kind = parse_patch_type(content_type(&call.headers), Route::Object)?;
+    let run = call.write_run(OptionsOf::Patch(kind))?;
+    let bytes = bytes(request)?;
+    let document = match kind {
+        PatchType::Apply => Bytes::from(yaml(&bytes)?.to_string()),
+        PatchType::Json | PatchType::Merge | PatchType::Strategic => bytes,
+    };
+    Ok((kind, run, document))
 }
 
 /// The first document of a YAML text.

@@ -96,7 +96,7 @@ impl Call {
 
     /// The present version's absence.
     pub(crate) fn not_found(&self, name: &str) -> Status {
-        Status::not_found(&self.resource.plural, &self.resource.group, name)
+        Status::not_found(&self.resource.group, &self.resource.plural, name)
     }
 
     /// Refuses a verb that the resource does not have.

@@ -65,7 +65,7 @@ pub(super) fn store_key(resource: &SharedResource, key: &Key) -> Bytes {
 
 /// There is no object at `key`.
 pub(super) fn not_found(resource: &SharedResource, key: &Key) -> Status {
-    Status::not_found(&resource.plural, &resource.group, key.name())
+    Status::not_found(&resource.group, &resource.plural, key.name())
 }
 
 /// Others were always faster.

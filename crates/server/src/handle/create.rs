@@ -134,8 +134,8 @@ impl Creation<'_> {
 fn already_exists(resource: &SharedResource, name: &str, existing: Option<&Object>) -> Status {
     let (plural, group) = (&resource.plural, &resource.group);
     if existing.is_some_and(super::is_terminating) {
-        Status::already_exists_terminating(plural, group, name)
+        Status::already_exists_terminating(group, plural, name)
     } else {
-        Status::already_exists(plural, group, name)
+        Status::already_exists(group, plural, name)
     }
 }

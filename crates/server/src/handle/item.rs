@@ -5,8 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
 use masthead_api::{
-    Answer, Format, MediaType, PatchType, Revision, Route, Status, parse_patch_type,
-    parse_resource_version,
+    Answer, Format, MediaType, PatchType, Revision, Route, Status, parse_resource_version,
 };
 use masthead_objects::patch;
 use masthead_objects::write::{self, DeleteOptions, OptionsOf, UpdateOf, Verb};
@@ -19,6 +18,7 @@ use super::{Answered, Call, Payload, body};
 use crate::app::{App, storage_of};
 use crate::listen::ResponseBody;
 use crate::rendering::Rendering;
+use crate::uncached::Caching;
 use crate::{respond, warnings};
 
 pub(super) async fn answer(
@@ -86,22 +86,28 @@ pub(super) async fn get(app: &Arc<App>, call: &Call, name: &str) -> Answered {
     let version = parse_resource_version(text).map_err(Status::bare_500)?;
     let freshness = Freshness::of_get((!text.is_empty()).then_some(version));
     if let Freshness::AtLeast(revision) = freshness {
-        fresh(app, revision).await?;
+        fresh(app, app.caching(&call.resource), revision).await?;
     }
     let object = app.hub.get(storage, call.key(name).as_str());
     let object = object.ok_or_else(|| call.not_found(name))?;
     respond(app, call, StatusCode::OK, object.json_bytes(), media)
 }
 
-/// Waits until `revision` exists.
-pub(super) async fn fresh(app: &App, revision: Revision) -> Result<(), Status> {
-    if app.hub.head() >= revision || app.hub.reached(revision).await {
+/// Sees to it that `revision` exists: waits for it where there is a cache.
+pub(super) async fn fresh(app: &App, caching: Caching, revision: Revision) -> Result<(), Status> {
+    if app.hub.head() >= revision {
         return Ok(());
     }
+    let retry_after = match caching {
+        Caching::Cached if app.hub.reached(revision).await => return Ok(()),
+        Caching::Cached => Some(1),
+        Caching::Uncached => None,
+    };
+    let (wanted, head) = (revision.get(), app.hub.head().get());
     Err(Status::too_large_resource_version(
-        revision.get(),
-        app.hub.head().get(),
-        Some(1),
+        wanted,
+        head,
+        retry_after,
     ))
 }
 
@@ -134,13 +140,7 @@ pub(super) async fn patch(
     request: Request<Payload>,
 ) -> Answered {
     let media = media(call)?;
-    let kind = parse_patch_type(body::content_type(&call.headers), Route::Object)?;
-    let run = call.write_run(OptionsOf::Patch(kind))?;
-    let bytes = body::bytes(request)?;
-    let patch = match kind {
-        PatchType::Apply => Bytes::from(body::yaml(&bytes)?.to_string()),
-        PatchType::Json | PatchType::Merge | PatchType::Strategic => bytes,
-    };
+    let (kind, run, patch) = body::patch(call, request)?;
     if kind == PatchType::Apply && part == UpdateOf::Object {
         let storage = storage_of(&call.resource)?;
         if app.hub.get(storage, call.key(name).as_str()).is_none() {
@@ -204,7 +204,7 @@ pub(super) async fn delete(
     if gone && !answers_with_object(&call.resource) {
         let uid = uid(&json);
         let resource = &call.resource;
-        let status = Status::success_deleted(name, &resource.group, &resource.plural, &uid);
+        let status = Status::success_deleted(&resource.group, &resource.plural, name, &uid);
         let json = status.to_json();
         let answer = respond::document(StatusCode::OK, json, call.layout(media), &call.headers);
         return Ok(warned(answer, warning));

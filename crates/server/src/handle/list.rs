@@ -20,6 +20,7 @@ use crate::past;
 use crate::rendering::Rendering;
 use crate::respond::{self, Layout};
 use crate::stream::{self, Items, ListBody, ListHead};
+use crate::uncached::Caching;
 
 /// Lists up to this size are sent in one piece, with their length.
 const WHOLE_BYTES_MAX: usize = 64 * 1024;
@@ -81,6 +82,7 @@ pub(super) struct Found {
     selector: Selector,
     from: Option<String>,
     limit: Option<NonZeroUsize>,
+    caching: Caching,
 }
 
 /// The state that a list with these options is about.
@@ -93,23 +95,21 @@ pub(super) async fn find(
     let selector = call.selector(options)?;
     let token = token(options)?;
     let plan = plan(options, token.as_ref())?;
+    let caching = app.caching(&call.resource);
     let snapshot = match plan.state {
         ListState::Present(freshness) => {
             if let Freshness::AtLeast(revision) = freshness {
-                item::fresh(app, revision).await?;
+                item::fresh(app, caching, revision).await?;
             }
             app.hub
                 .snapshot(storage)
                 .ok_or_else(Status::not_found_path)?
         }
         ListState::Exactly(revision) => {
-            item::fresh(app, revision).await?;
-            match app.hub.snapshot_at(storage, revision) {
-                Some(snapshot) => snapshot,
-                None => past::snapshot(app, &call.resource, revision)
-                    .await
-                    .map_err(|error| expired(error, token.as_ref()))?,
-            }
+            item::fresh(app, caching, revision).await?;
+            exactly(app, call, revision)
+                .await
+                .map_err(|error| expired(error, caching, token.as_ref()))?
         }
     };
     let scope = if call.namespace.is_empty() {
@@ -122,8 +122,29 @@ pub(super) async fn find(
         snapshot,
         selector,
         from,
-        limit: NonZeroUsize::new(plan.limit),
+        limit: NonZeroUsize::new(match caching {
+            Caching::Cached => plan.limit,
+            // Counts beside version 0 too.
+            Caching::Uncached => usize::try_from(options.limit).unwrap_or(0),
+        }),
+        caching,
     })
+}
+
+/// The state at `revision`, which exists: from the cache's history, or from the store. Without a
+/// cache what the store has compacted is gone, even where the history has it.
+async fn exactly(app: &App, call: &Call, revision: Revision) -> Result<Snapshot, past::PastError> {
+    let resource = &call.resource;
+    let storage = storage_of(resource).map_err(past::PastError::Failed)?;
+    let is_kept = app.caching(resource) == Caching::Cached || {
+        let reader = app.reader().map_err(past::PastError::Failed)?;
+        reader.compacted().is_none_or(|oldest| oldest <= revision)
+    };
+    let cached = is_kept.then(|| app.hub.snapshot_at(storage, revision));
+    match cached.flatten() {
+        Some(snapshot) => Ok(snapshot),
+        None => past::snapshot(app, resource, revision).await,
+    }
 }
 
 fn token(options: &ListOptions) -> Result<Option<ContinueToken>, Status> {
@@ -161,7 +182,7 @@ fn plan(options: &ListOptions, token: Option<&ContinueToken>) -> Result<ListPlan
 }
 
 /// What is said of a state that is gone: with a way to go on, where a listing was under way.
-fn expired(error: past::PastError, token: Option<&ContinueToken>) -> Status {
+fn expired(error: past::PastError, caching: Caching, token: Option<&ContinueToken>) -> Status {
     match (error, token) {
         (past::PastError::Compacted, None) => {
             Status::expired("The resourceVersion for the provided list is too old.")
@@ -179,7 +200,7 @@ fn expired(error: past::PastError, token: Option<&ContinueToken>) -> Status {
                  modified, or deleted between the time the first chunk was returned and now may \
                  show up in the list.",
             )
-            .with_continue(onward.encode())
+            .with_continue(caching.encode(&onward))
         }
         (past::PastError::Failed(status), _) => status,
     }
@@ -208,7 +229,7 @@ impl Found {
             } else {
                 key.name()
             };
-            ContinueToken::after(revision, key).encode()
+            self.caching.encode(&ContinueToken::after(revision, key))
         });
         let remaining = page
             .remaining

@@ -7,6 +7,7 @@
 
 mod body;
 mod call;
+mod clock;
 mod collection;
 mod commit;
 mod documents;
@@ -37,6 +38,7 @@ use crate::app::App;
 use crate::listen::{Handler, Peer, ResponseBody};
 use crate::metrics::Route;
 use crate::respond::{self, Layout, Refusal};
+use crate::stream::websocket::Upgrade;
 
 use body::Payload;
 pub(crate) use call::Call;
@@ -56,7 +58,8 @@ impl Handler for App {
             .is_some_and(|query| query.contains("dryRun=All"));
         let accept = accept(request.headers());
         let audit_id = audit_id(request.headers());
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        let upgrade = Upgrade::of(&mut parts);
         let body = body::read(
             body,
             self.config.limits.body_bytes_max,
@@ -72,6 +75,10 @@ impl Handler for App {
             };
             respond::refusal(&refusal, layout)
         });
+        let is_watch = route.as_ref().is_some_and(|route| route.verb == "WATCH");
+        if let Some(upgrade) = upgrade.filter(|_| is_watch && response.status() == StatusCode::OK) {
+            response = upgrade.stream(response, &self.sockets);
+        }
         response.headers_mut().insert("Audit-Id", audit_id);
         if let Some(route) = route {
             self.metrics.route(&route).answered(
@@ -103,6 +110,10 @@ impl App {
             Err(status) => return (None, Err(status.into())),
         };
         match path {
+            Path::NonResource(path) if clock::is_path(&path) => (
+                None,
+                clock::answer(self, request.method(), &path, &query).await,
+            ),
             Path::NonResource(path) => (
                 None,
                 documents::answer(self, &request, &path, &query, accept),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use masthead_api::{PatchType, Route, Status, parse_patch_type};
+use masthead_api::Status;
 use masthead_objects::patch;
 use masthead_objects::write::{self, OptionsOf, UpdateOf, Verb};
 use serde_json::Value;
@@ -39,13 +39,7 @@ pub(super) async fn answer(
             change(app, call, (name, run), move |_| Ok(scale.clone())).await
         }
         Method::PATCH => {
-            let kind = parse_patch_type(body::content_type(&call.headers), Route::Object)?;
-            let run = call.write_run(OptionsOf::Patch(kind))?;
-            let bytes = body::bytes(request)?;
-            let document = match kind {
-                PatchType::Apply => Bytes::from(body::yaml(&bytes)?.to_string()),
-                PatchType::Json | PatchType::Merge | PatchType::Strategic => bytes,
-            };
+            let (kind, run, document) = body::patch(call, request)?;
             let resource = Arc::clone(&call.resource);
             change(app, call, (name, run), move |scale| {
                 patch::apply_raw(&resource, kind, scale, &document)

@@ -1,16 +1,18 @@
 //! Subresources: another door to the same object.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use masthead_api::Status;
+use masthead_api::{Selector, Status};
 use masthead_objects::write::{self, OptionsOf, UpdateOf};
+use serde_json::Value;
 
 use super::delete::Deletion;
 use super::update::Update;
 use super::{Answered, Call, Payload, body, item};
-use crate::app::{App, storage_of};
+use crate::app::{App, storage_of, value_of};
 use crate::respond;
 
 pub(super) async fn answer(
@@ -87,6 +89,11 @@ async fn bind(app: &Arc<App>, call: &Call, name: &str, request: Request<Payload>
 async fn evict(app: &Arc<App>, call: &Call, name: &str, request: Request<Payload>) -> Answered {
     let eviction = body::object(call, request)?;
     let options = write::evict(name, &eviction)?;
+    let pod = app
+        .hub
+        .get(storage_of(&call.resource)?, call.key(name).as_str())
+        .ok_or_else(|| call.not_found(name))?;
+    write::check_disruption(&value_of(&call.resource, &pod)?, &budgets(app, call)?)?;
     let deletion = Deletion {
         resource: &call.resource,
         key: call.key(name),
@@ -94,6 +101,23 @@ async fn evict(app: &Arc<App>, call: &Call, name: &str, request: Request<Payload
     };
     deletion.run(app).await?;
     Ok(success(call))
+}
+
+/// The disruption budgets of the namespace.
+fn budgets(app: &App, call: &Call) -> Result<Vec<Value>, Status> {
+    let resource = app.catalog.resource("policy", "v1", "poddisruptionbudgets");
+    let Some(resource) = resource else {
+        return Ok(Vec::new());
+    };
+    let Some(snapshot) = app.hub.snapshot(storage_of(resource)?) else {
+        return Ok(Vec::new());
+    };
+    let selector = Selector {
+        namespace: Some(call.namespace.clone()),
+        ..Selector::default()
+    };
+    let found = snapshot.select(&selector, Bound::Unbounded);
+    found.map(|budget| value_of(resource, budget)).collect()
 }
 
 fn success(call: &Call) -> http::Response<crate::listen::ResponseBody> {

@@ -5,16 +5,20 @@ use std::time::Duration;
 
 use http::{Response, StatusCode};
 use masthead_api::{Answer, ListOptions, Route, Status, parse_resource_version};
+use masthead_objects::{SharedResource, StorageId};
 use masthead_watch::{
     Bookmarks, Freshness, VersionMatch, WatchError, WatchPath, WatchPlan, WatchQuery, WatchRequest,
+    WatchStart,
 };
 
 use super::{Answered, Call, item};
 use crate::app::{App, storage_of};
+use crate::hub::Subscription;
 use crate::listen::ResponseBody;
 use crate::rendering::Rendering;
 use crate::respond;
 use crate::stream::{Opening, WatchBody};
+use crate::uncached::{self, Caching, Past};
 
 pub(super) fn answer(app: &Arc<App>, call: &Call) -> Answered {
     let route = if call.path.name.is_some() {
@@ -39,23 +43,19 @@ pub(super) fn answer(app: &Arc<App>, call: &Call) -> Answered {
     let storage = storage_of(&call.resource)?;
     let version = parse_resource_version(&options.resource_version).map_err(Status::bare_500)?;
     let plan = plan(&options, version);
+    let caching = app.caching(&call.resource);
     let request = WatchRequest {
         selector,
         start: plan.start,
-        bookmarks: bookmarks(&options),
+        bookmarks: match caching {
+            Caching::Cached => bookmarks(&options),
+            Caching::Uncached => Bookmarks::Off,
+        },
         timeout: Some(timeout(app, options.timeout_seconds)),
     };
-    let hub = Arc::clone(&app.hub);
-    let open = move || hub.watch(storage, request).map_err(|error| expired(&error));
-    let opening = match plan.wait {
-        Freshness::AtLeast(revision) if app.hub.head() < revision => {
-            let app = Arc::clone(app);
-            Opening::Later(Box::pin(async move {
-                item::fresh(&app, revision).await?;
-                open()
-            }))
-        }
-        Freshness::Any | Freshness::Head | Freshness::AtLeast(_) => Opening::of(open()),
+    let opening = match caching {
+        Caching::Cached => cached(app, storage, request, plan.wait),
+        Caching::Uncached => Opening::of(uncached(app, &call.resource, request, plan.wait)),
     };
     let body = WatchBody::new(
         opening,
@@ -63,6 +63,61 @@ pub(super) fn answer(app: &Arc<App>, call: &Call) -> Answered {
         app.resource_metrics(storage).watch_began(),
     );
     Ok(stream(body))
+}
+
+/// A watch of a cache: it may wait for its start, within the stream.
+fn cached(app: &Arc<App>, storage: StorageId, request: WatchRequest, wait: Freshness) -> Opening {
+    let hub = Arc::clone(&app.hub);
+    let open = move || hub.watch(storage, request).map_err(|error| expired(&error));
+    match wait {
+        Freshness::AtLeast(revision) if app.hub.head() < revision => {
+            let app = Arc::clone(app);
+            Opening::Later(Box::pin(async move {
+                item::fresh(&app, Caching::Cached, revision).await?;
+                open()
+            }))
+        }
+        Freshness::Any | Freshness::Head | Freshness::AtLeast(_) => Opening::of(open()),
+    }
+}
+
+/// A watch by the store's rules: it waits for nothing, and reaches back as far as the store.
+fn uncached(
+    app: &App,
+    resource: &SharedResource,
+    request: WatchRequest,
+    wait: Freshness,
+) -> Result<Subscription, Status> {
+    let (storage, head) = (storage_of(resource)?, app.hub.head());
+    if let Freshness::AtLeast(revision) = wait
+        && head < revision
+    {
+        let seconds = uncached::retry_seconds(uuid::Uuid::new_v4().as_u128());
+        let (wanted, head) = (revision.get(), head.get());
+        return Err(Status::too_large_resource_version(
+            wanted,
+            head,
+            Some(seconds),
+        ));
+    }
+    let WatchStart::After(after) = request.start else {
+        return app.hub.watch(storage, request).map_err(|e| expired(&e));
+    };
+    let reader = app.reader()?;
+    if let Some(refusal) = uncached::refuse_watch(after.get(), reader.compacted()) {
+        return Err(refusal);
+    }
+    if let Ok(events) = app.hub.watch(storage, request.clone()) {
+        return Ok(events);
+    }
+    let selector = request.selector.clone();
+    let now = WatchRequest {
+        start: WatchStart::After(head),
+        ..request
+    };
+    let events = app.hub.watch(storage, now).map_err(|e| expired(&e))?;
+    let stored = Arc::clone(app.stored(resource));
+    Ok(events.after(Past::new(reader, stored, selector, after, head)))
 }
 
 fn stream(body: WatchBody) -> Response<ResponseBody> {

@@ -19,7 +19,6 @@ use hyper::rt::{Read, Write};
 use hyper::server::conn::{http1, http2};
 use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulConnection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
@@ -27,7 +26,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tracing::{debug, error};
 
-use super::gather::{Outlet, Pause, TurnError, Turns, gather};
+use super::gather::{Flushing, Gathered, Outlet, Pause, TurnError, Turns, gather};
 use super::{Handler, Peer, ResponseBody, Shutdown, tls};
 use crate::auth::User;
 use crate::config::Limits;
@@ -174,12 +173,13 @@ impl<H: Handler> Connections<H> {
             peer,
             traffic: Arc::clone(&traffic),
         };
-        let (io, outlet) = gather(io);
         if http2 {
+            let (io, outlet) = gather(io, Flushing::ByTurn);
             let connection = self.http2.serve_connection(io, service);
             self.drive(connection, &outlet, Pause::Due, &traffic).await
         } else {
-            let connection = self.http1.serve_connection(io, service);
+            let (io, outlet) = gather(io, Flushing::ByProtocol);
+            let connection = self.http1.serve_connection(io, service).with_upgrades();
             self.drive(connection, &outlet, Pause::Never, &traffic)
                 .await
         }
@@ -195,7 +195,7 @@ impl<H: Handler> Connections<H> {
         traffic: &Traffic,
     ) -> Result<(), End>
     where
-        C: GracefulConnection<Error = hyper::Error>,
+        C: Graceful,
         I: Write + Unpin,
     {
         let mut connection = pin!(connection);
@@ -251,6 +251,31 @@ async fn finish(
                 }
             }
         }
+    }
+}
+
+/// A connection that can be told to end after what is in flight.
+trait Graceful: Future<Output = Result<(), hyper::Error>> {
+    fn graceful_shutdown(self: Pin<&mut Self>);
+}
+
+impl<I, H> Graceful for http1::UpgradeableConnection<Gathered<I>, Requests<H>>
+where
+    I: Read + Write + Unpin + Send + 'static,
+    H: Handler,
+{
+    fn graceful_shutdown(self: Pin<&mut Self>) {
+        Self::graceful_shutdown(self);
+    }
+}
+
+impl<I, H> Graceful for http2::Connection<Gathered<I>, Requests<H>, TokioExecutor>
+where
+    I: Read + Write + Unpin + Send + 'static,
+    H: Handler,
+{
+    fn graceful_shutdown(self: Pin<&mut Self>) {
+        Self::graceful_shutdown(self);
     }
 }
 

@@ -28,6 +28,7 @@ struct Shared<I> {
     waiting: Vec<u8>,
     sent: usize,
     below: Below,
+    flushing: Flushing,
 }
 
 /// What is known of the layer below, which has a buffer of its own.
@@ -39,6 +40,16 @@ enum Below {
     Written,
 }
 
+/// Who decides when what was gathered is sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flushing {
+    /// Whoever drives the connection, once a turn.
+    ByTurn,
+    /// The protocol as well: HTTP/1.1, which flushes once a turn by itself, and whose connection
+    /// may go on as something that nobody drives.
+    ByProtocol,
+}
+
 /// The connection as the protocol sees it.
 pub(super) struct Gathered<I>(Arc<Mutex<Shared<I>>>);
 
@@ -46,12 +57,13 @@ pub(super) struct Gathered<I>(Arc<Mutex<Shared<I>>>);
 pub(super) struct Outlet<I>(Arc<Mutex<Shared<I>>>);
 
 /// Splits a connection into what the protocol reads and writes, and what flushes it.
-pub(super) fn gather<I>(io: I) -> (Gathered<I>, Outlet<I>) {
+pub(super) fn gather<I>(io: I, flushing: Flushing) -> (Gathered<I>, Outlet<I>) {
     let shared = Arc::new(Mutex::new(Shared {
         io,
         waiting: Vec::new(),
         sent: 0,
         below: Below::Flushed,
+        flushing,
     }));
     (Gathered(Arc::clone(&shared)), Outlet(shared))
 }
@@ -153,9 +165,14 @@ impl<I: Write + Unpin> Write for Gathered<I> {
         Poll::Ready(Ok(taken))
     }
 
-    /// Nothing: see the head of this module.
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    /// Nothing, where that is the driver's: see the head of this module.
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut shared = lock(&self.0);
+        if shared.flushing == Flushing::ByTurn {
+            return Poll::Ready(Ok(()));
+        }
+        ready!(shared.poll_drain(cx))?;
+        shared.poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -279,7 +296,7 @@ mod tests {
 
     #[test]
     fn what_the_layer_below_held_back_is_flushed_later() {
-        let (mut gathered, outlet) = gather(HoldsBack::default());
+        let (mut gathered, outlet) = gather(HoldsBack::default(), Flushing::ByTurn);
         let cx = &mut Context::from_waker(Waker::noop());
         assert!(Pin::new(&mut gathered).poll_write(cx, b"tail").is_ready());
         assert!(outlet.poll_flush(cx).is_pending());
@@ -292,7 +309,7 @@ mod tests {
 
     #[test]
     fn many_writes_go_out_in_one_piece() {
-        let (mut gathered, outlet) = gather(HoldsBack::default());
+        let (mut gathered, outlet) = gather(HoldsBack::default(), Flushing::ByTurn);
         let cx = &mut Context::from_waker(Waker::noop());
         let slices = [io::IoSlice::new(b"a"), io::IoSlice::new(b"b")];
         assert!(

@@ -25,9 +25,9 @@ pub(super) struct Resource {
     pub(super) resource: Arc<str>,
 }
 
-/// A long-running kind of request.
+/// One kind of request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct LongRunning {
+pub(super) struct Kind {
     pub(super) verb: &'static str,
     pub(super) group: Arc<str>,
     pub(super) version: Arc<str>,
@@ -40,26 +40,16 @@ pub(super) struct LongRunning {
 /// One kind of request and whether it was a dry run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct Duration {
-    pub(super) verb: &'static str,
-    pub(super) group: Arc<str>,
-    pub(super) version: Arc<str>,
-    pub(super) resource: Arc<str>,
-    pub(super) subresource: Arc<str>,
-    pub(super) scope: &'static str,
-    pub(super) component: &'static str,
+    #[prometheus(flatten)]
+    pub(super) kind: Kind,
     pub(super) dry_run: &'static str,
 }
 
 /// One kind of request and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct Request {
-    pub(super) verb: &'static str,
-    pub(super) group: Arc<str>,
-    pub(super) version: Arc<str>,
-    pub(super) resource: Arc<str>,
-    pub(super) subresource: Arc<str>,
-    pub(super) scope: &'static str,
-    pub(super) component: &'static str,
+    #[prometheus(flatten)]
+    pub(super) kind: Kind,
     pub(super) code: u16,
     pub(super) dry_run: &'static str,
 }

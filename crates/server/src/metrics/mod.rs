@@ -36,7 +36,7 @@ pub struct Metrics {
     registry: Registry,
     requests: Family<labels::Request, Counter>,
     request_durations: Histograms<labels::Duration>,
-    longrunning: Family<labels::LongRunning, Number>,
+    longrunning: Family<labels::Kind, Number>,
     watch_events: Family<GroupVersionResource, Counter>,
     watch_event_bytes: Histograms<GroupVersionResource>,
     cache: CacheFamilies,
@@ -90,7 +90,7 @@ impl Metrics {
         } else {
             format!("{resource}.{group}").into()
         };
-        let watch = labels::LongRunning {
+        let watch = labels::Kind {
             verb: "WATCH",
             group: Arc::clone(&group),
             version: Arc::clone(&version),
@@ -139,29 +139,6 @@ impl Metrics {
         let metrics = RouteMetrics::new(route.clone(), self.requests.clone(), durations);
         let mut known = self.routes.write().unwrap_or_else(PoisonError::into_inner);
         known.entry(route.clone()).or_insert(metrics).clone()
-    }
-
-    /// Forgets the numbers of a resource that is gone, e.g. of a deleted custom resource.
-    pub fn forget(&self, group: &str, resource: &str) {
-        let gone = GroupResource {
-            group: group.into(),
-            resource: resource.into(),
-        };
-        let cache = &self.cache;
-        for family in [
-            &cache.init_events,
-            &cache.events_received,
-            &cache.events_dispatched,
-            &cache.initializations,
-            &cache.terminated_watchers,
-            &cache.capacity_increases,
-            &cache.capacity_decreases,
-        ] {
-            family.remove(&gone);
-        }
-        for family in [&cache.revision, &cache.capacity, &cache.objects] {
-            family.remove(&gone);
-        }
     }
 
     /// All numbers, as [`CONTENT_TYPE`] says.
@@ -280,24 +257,8 @@ impl Adder<'_> {
 }
 
 fn duration(route: &Route, dry_run: bool) -> labels::Duration {
-    let Route {
-        verb,
-        group,
-        version,
-        resource,
-        subresource,
-        scope,
-    } = route.clone();
-    let dry_run = route::dry_run_label(dry_run);
-    let component = route::COMPONENT;
     labels::Duration {
-        verb,
-        group,
-        version,
-        resource,
-        subresource,
-        scope,
-        component,
-        dry_run,
+        kind: route.labels(),
+        dry_run: route::dry_run_label(dry_run),
     }
 }

@@ -29,6 +29,28 @@ pub struct Route {
 /// The name of this server among the components of a cluster, as clients of metrics know it.
 pub(super) const COMPONENT: &str = "apiserver";
 
+impl Route {
+    pub(super) fn labels(&self) -> labels::Kind {
+        let Self {
+            verb,
+            group,
+            version,
+            resource,
+            subresource,
+            scope,
+        } = self.clone();
+        labels::Kind {
+            verb,
+            group,
+            version,
+            resource,
+            subresource,
+            scope,
+            component: COMPONENT,
+        }
+    }
+}
+
 type Ending = (u16, bool);
 
 /// The numbers of one kind of request, kept at hand for each way to end that was seen. Cheap to
@@ -88,26 +110,10 @@ impl RouteMetrics {
     }
 
     fn labels(&self, (code, dry_run): Ending) -> labels::Request {
-        let Route {
-            verb,
-            group,
-            version,
-            resource,
-            subresource,
-            scope,
-        } = self.0.route.clone();
-        let dry_run = dry_run_label(dry_run);
-        let component = COMPONENT;
         labels::Request {
-            verb,
-            group,
-            version,
-            resource,
-            subresource,
-            scope,
-            component,
+            kind: self.0.route.labels(),
             code,
-            dry_run,
+            dry_run: dry_run_label(dry_run),
         }
     }
 }

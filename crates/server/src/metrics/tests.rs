@@ -86,6 +86,4 @@ fn handles_for_the_same_thing_count_together_and_servers_apart() {
     let line = "apiserver_init_events_total{group=\"\",resource=\"pods\"} 3";
     assert!(one.encode().contains(line));
     assert!(!other.encode().contains("pods"));
-    one.forget("", "pods");
-    assert!(!one.encode().contains(line));
 }

@@ -3,6 +3,7 @@
 mod gzip;
 mod list_body;
 mod watch_body;
+pub(crate) mod websocket;
 
 pub(crate) use gzip::{GZIP_FROM_BYTES, accepts_gzip, compress};
 pub(crate) use list_body::{Items, ListBody, ListHead};

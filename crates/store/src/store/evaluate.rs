@@ -3,7 +3,9 @@
 //! New versions go into the index at once, at revisions that no reader looks at yet (I3), so that
 //! the next transaction of the batch sees them. If the log then fails, they are taken out again.
 
-use std::collections::BTreeSet;
+mod check;
+mod view;
+
 use std::ops::ControlFlow;
 
 use bytes::Bytes;
@@ -11,15 +13,13 @@ use masthead_api::Revision;
 
 use crate::index::Entry;
 use crate::lease::LeaseBook;
-use crate::log::LogError;
-use crate::reader::into_kv;
 use crate::record::{Record, Tail};
-use crate::shared::{Counting, Found, Shared};
-use crate::txn::{RECORD_BYTES_MAX, TXN_OPS_MAX};
+use crate::shared::Shared;
 use crate::{
-    Branch, Change, Commit, Compare, KeyMeta, KeyRange, LeaseId, Op, Position, RangeResult,
-    ReadError, Response, Target, Txn, TxnError, TxnResult,
+    Branch, Change, Commit, KeyMeta, KeyRange, LeaseId, Op, Position, Response, Txn, TxnError,
+    TxnResult,
 };
+use check::check;
 
 /// A batch while it is evaluated.
 pub(super) struct Evaluation<'a> {
@@ -228,106 +228,6 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    fn range(
-        &self,
-        step: &Step,
-        keys: &KeyRange,
-        at: Option<Revision>,
-        limit: usize,
-    ) -> Result<RangeResult, ReadError> {
-        let changed = self.pending.len() > step.first;
-        let now = if changed { step.revision } else { self.newest };
-        let revision = at.unwrap_or(now);
-        if at.is_some() && revision > self.newest {
-            return Err(ReadError::Future {
-                wanted: revision,
-                head: self.newest,
-            });
-        }
-        if let Some(oldest) = self.shared.compacted()
-            && revision < oldest
-        {
-            return Err(ReadError::Compacted {
-                wanted: revision,
-                oldest,
-            });
-        }
-        let Found { positions, count } = self.shared.find(keys, revision, limit, Counting::All);
-        let mut kvs = Vec::with_capacity(positions.len());
-        for at in positions {
-            kvs.extend(self.read(at)?.and_then(into_kv));
-        }
-        Ok(RangeResult {
-            revision,
-            more: count > kvs.len(),
-            kvs,
-            count,
-        })
-    }
-
-    /// The version of a key that is alive at `revision`, with its facts.
-    fn live(&self, key: &[u8], revision: Revision) -> Option<(Entry, KeyMeta)> {
-        let entry = self.shared.index().live_at(key, revision)?;
-        let lease = match self.pending_record(entry.at) {
-            Some(record) => record.meta.lease,
-            None => self.leases.of_key(key),
-        };
-        Some((entry, meta_of(entry, lease)))
-    }
-
-    fn pending_record(&self, at: Position) -> Option<&Record> {
-        if at.revision <= self.base {
-            return None;
-        }
-        let place = self.pending.binary_search_by_key(&at, |(at, _)| *at).ok()?;
-        self.pending.get(place).map(|(_, record)| record)
-    }
-
-    fn read(&self, at: Position) -> Result<Option<Record>, LogError> {
-        match self.pending_record(at) {
-            Some(record) => Ok(Some(record.clone())),
-            None => self.shared.read_record(at),
-        }
-    }
-
-    fn all_hold(&self, compares: &[Compare]) -> Result<bool, TxnError> {
-        for compare in compares {
-            if !self.holds(compare)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn holds(&self, compare: &Compare) -> Result<bool, TxnError> {
-        let found = self.live(&compare.key, self.newest);
-        let meta = found.map(|(_, meta)| meta);
-        let ordering = match &compare.target {
-            Target::ModRevision(operand) => {
-                meta.map_or(0, |meta| meta.mod_revision.get()).cmp(operand)
-            }
-            Target::CreateRevision(operand) => meta
-                .map_or(0, |meta| meta.create_revision.get())
-                .cmp(operand),
-            Target::Version(operand) => meta.map_or(0, |meta| meta.version).cmp(operand),
-            Target::Lease(operand) => meta
-                .and_then(|meta| meta.lease)
-                .map_or(0, LeaseId::get)
-                .cmp(operand),
-            Target::Value(operand) => {
-                let Some((entry, _)) = found else {
-                    return Ok(false);
-                };
-                let record = self.read(entry.at).map_err(ReadError::from)?;
-                let Some(value) = record.and_then(|record| record.value) else {
-                    return Ok(false);
-                };
-                value.cmp(operand)
-            }
-        };
-        Ok(compare.relation.holds(ordering))
-    }
-
     fn check_leases(&self, ops: &[Op]) -> Result<(), TxnError> {
         for op in ops {
             if let Op::Put {
@@ -349,62 +249,4 @@ fn meta_of(entry: Entry, lease: Option<LeaseId>) -> KeyMeta {
         version: entry.version,
         lease,
     }
-}
-
-/// What can be said against a transaction without looking at the store.
-fn check(txn: &Txn) -> Result<(), TxnError> {
-    let longest = txn
-        .compares
-        .len()
-        .max(txn.then.len())
-        .max(txn.otherwise.len());
-    if longest > TXN_OPS_MAX {
-        return Err(TxnError::TooManyOps { ops: longest });
-    }
-    if txn.compares.iter().any(|compare| compare.key.is_empty()) {
-        return Err(TxnError::EmptyKey);
-    }
-    check_ops(&txn.then)?;
-    check_ops(&txn.otherwise)
-}
-
-fn check_ops(ops: &[Op]) -> Result<(), TxnError> {
-    let mut written: BTreeSet<&[u8]> = BTreeSet::new();
-    for op in ops {
-        match op {
-            Op::Put { key, value, .. } => {
-                let bytes = key.len() + value.len();
-                if key.is_empty() {
-                    return Err(TxnError::EmptyKey);
-                }
-                if bytes > RECORD_BYTES_MAX {
-                    return Err(TxnError::TooLarge { bytes });
-                }
-                if !written.insert(key) {
-                    return Err(TxnError::DuplicateKey { key: key.clone() });
-                }
-            }
-            Op::DeleteRange {
-                keys: KeyRange::One(key),
-            }
-            | Op::Range {
-                keys: KeyRange::One(key),
-                ..
-            } if key.is_empty() => {
-                return Err(TxnError::EmptyKey);
-            }
-            Op::DeleteRange { .. } | Op::Range { .. } => {}
-        }
-    }
-    for op in ops {
-        if let Op::DeleteRange { keys } = op
-            && let Some(ends) = keys.ends()
-            && let Some(key) = written.range::<[u8], _>(ends).next()
-        {
-            return Err(TxnError::DuplicateKey {
-                key: Bytes::copy_from_slice(key),
-            });
-        }
-    }
-    Ok(())
 }

@@ -106,12 +106,7 @@ impl Cache {
         }
     }
 
-    /// How many watchers there are, ended ones included until they are cancelled.
-    pub fn watchers_len(&self) -> usize {
-        self.watchers.len()
-    }
-
-    /// All watchers.
+    /// All watchers, ended ones included until they are cancelled.
     pub fn watchers(&self) -> impl Iterator<Item = WatcherView> {
         self.watchers.iter().map(|(id, watcher)| WatcherView {
             id,

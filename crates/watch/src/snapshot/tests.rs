@@ -167,13 +167,3 @@ fn a_cursor_hands_out_the_same_in_any_batches() {
         }
     }
 }
-
-#[test]
-fn a_cursor_may_start_in_the_middle() {
-    let snapshot = snapshot(KEYS);
-    let mut taken = Vec::new();
-    let mut cursor =
-        SnapshotCursor::starting_at(snapshot, Arc::default(), Bound::Included("a/3\0"));
-    cursor.advance(100, 100, |object| taken.push(object.key.to_string()));
-    assert_eq!(taken, &KEYS[4..]);
-}

@@ -154,7 +154,7 @@ fn a_name_is_never_given_twice() {
     );
     world.cancel(first);
     assert_eq!(world.lines(second), ["ADDED ns/a 11"]);
-    assert_eq!(world.cache.watchers_len(), 1);
+    assert_eq!(world.cache.watchers().count(), 1);
 }
 
 #[test]
@@ -169,13 +169,13 @@ fn nothing_is_left_of_ten_thousand_watchers() {
                     .unwrap()
             })
             .collect();
-        assert_eq!(world.cache.watchers_len(), 1000, "round {round}");
+        assert_eq!(world.cache.watchers().count(), 1000, "round {round}");
         for id in ids.into_iter().rev() {
             world.cancel(id);
         }
     }
     assert_eq!(
-        (world.cache.watchers_len(), world.cache.next_deadline()),
+        (world.cache.watchers().count(), world.cache.next_deadline()),
         (0, None)
     );
     let visited = world.cache.stats().visited;

@@ -1,4 +1,4 @@
-//! Words and bounds of JSON values.
+//! How deep JSON values are nested.
 
 use serde_json::Value;
 
@@ -12,17 +12,5 @@ pub fn depth_of(value: &Value) -> usize {
         Value::Array(items) => items.iter().map(depth_of).max().unwrap_or(0),
         Value::Object(members) => members.values().map(depth_of).max().unwrap_or(0),
         _ => 0,
-    }
-}
-
-/// The word that a client's error messages use for the type of `value`.
-pub const fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
