@@ -308,7 +308,7 @@ fn health(shutdown: &Shutdown, door: &Door) -> Health {
             writable(door.clone()),
         )
         .with(
-            "etcd-readiness",
+            "storage-writable",
             &[Endpoint::Readyz],
             writable(door.clone()),
         )

@@ -179,6 +179,7 @@ impl Client {
         let (sender, driver) = http2::Builder::new(TokioExecutor::new())
             .initial_stream_window_size(STREAM_WINDOW_BYTES)
             .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+            .initial_max_send_streams(super::connection::STREAMS_UNTOLD)
             .handshake(TokioIo::new(stream))
             .await?;
         let streams = Arc::default();

@@ -50,6 +50,11 @@ pub(super) enum Sender {
     Http2(http2::SendRequest<Full<Bytes>>),
 }
 
+/// What is taken for the number of streams until the server has told its own.
+pub(super) const STREAMS_UNTOLD: usize = 1;
+/// Looks, 10 ms apart, for that number.
+const SETTINGS_TRIES: usize = 100;
+
 /// One connection. It ends when the last of its siblings is dropped.
 pub(super) struct Connection {
     client: Client,
@@ -107,12 +112,21 @@ impl Connection {
         }
     }
 
-    /// How many streams the server allows; known after the first answer. `None` for HTTP/1.1.
-    pub(super) fn streams_max(&self) -> Option<usize> {
-        match self.sender {
-            Sender::Http1(_) => None,
-            Sender::Http2(_) => Some(self.driver.streams_max.load(Ordering::Relaxed)),
+    /// How many streams the server allows: it says so at the start, which may be heard a moment
+    /// after the first answer. `None` for HTTP/1.1.
+    pub(super) async fn streams_max(&self) -> Option<usize> {
+        if matches!(self.sender, Sender::Http1(_)) {
+            return None;
         }
+        let mut told = STREAMS_UNTOLD;
+        for _ in 0..SETTINGS_TRIES {
+            told = self.driver.streams_max.load(Ordering::Relaxed);
+            if told > STREAMS_UNTOLD {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Some(told)
     }
 
     /// Another handle of the same connection, where it carries many streams.

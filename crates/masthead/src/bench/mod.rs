@@ -165,7 +165,7 @@ async fn reach(
         let version = version.ok_or(ClientError::Answer { what: "gitVersion" })?;
         Ok((
             connection.protocol(),
-            connection.streams_max(),
+            connection.streams_max().await,
             version.to_owned(),
         ))
     };
