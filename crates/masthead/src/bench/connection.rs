@@ -52,8 +52,10 @@ pub(super) enum Sender {
 
 /// What is taken for the number of streams until the server has told its own.
 pub(super) const STREAMS_UNTOLD: usize = 1;
-/// Looks, 10 ms apart, for that number.
-const SETTINGS_TRIES: usize = 100;
+/// How often that number is looked for until it is told.
+const SETTINGS_LOOK_EVERY: Duration = Duration::from_millis(5);
+/// Looks for it before what is taken stands.
+const SETTINGS_TRIES: usize = 200;
 
 /// One connection. It ends when the last of its siblings is dropped.
 pub(super) struct Connection {
@@ -81,9 +83,13 @@ pub(super) async fn drive<S>(
 ) where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
+    // The server's settings are heard by another task of the library, which does not wake this one.
+    let mut look = tokio::time::interval(SETTINGS_LOOK_EVERY);
     let end = poll_fn(|context| {
         let state = Future::poll(Pin::new(&mut driver), context);
-        streams_max.store(driver.current_max_send_streams(), Ordering::Relaxed);
+        let told = driver.current_max_send_streams();
+        streams_max.store(told, Ordering::Relaxed);
+        while told == STREAMS_UNTOLD && look.poll_tick(context).is_ready() {}
         state
     });
     // How it ended is told to whoever waits for an answer.
@@ -124,7 +130,7 @@ impl Connection {
             if told > STREAMS_UNTOLD {
                 break;
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            tokio::time::sleep(SETTINGS_LOOK_EVERY).await;
         }
         Some(told)
     }
