@@ -158,7 +158,10 @@ fn failure(message: &Message, reply: &Reply) -> Result<(), &'static str> {
     let bare = !text.contains("\"reason\":") && !text.contains("\nreason: ");
     let known = match reply.status {
         500 if reply.content_type.starts_with("text/plain") => {
-            text.contains("failed to create RequestInfo") && message.may_watch()
+            // An answer to HEAD has no body to say so.
+            let said = message.method == b"HEAD" && reply.body.is_empty()
+                || text.contains("failed to create RequestInfo");
+            said && message.may_watch()
         }
         500 if bare => {
             let text = text.replace('\\', "");
@@ -188,6 +191,16 @@ mod tests {
             cut: false,
         };
         judge(&Message::new("GET", "/api"), &Outcome::Reply(reply)).is_ok()
+    }
+
+    fn check_head(target: &str, status: u16) -> bool {
+        let reply = Reply {
+            status,
+            content_type: "text/plain; charset=utf-8".into(),
+            body: Vec::new(),
+            cut: false,
+        };
+        judge(&Message::new("HEAD", target), &Outcome::Reply(reply)).is_ok()
     }
 
     fn status(code: u16, reason: &str, message: &str) -> String {
@@ -220,6 +233,7 @@ mod tests {
         assert!(check(500, "application/json", &bare));
         let yaml = "code: 500\nkind: Status\nmessage: 'unknown patch type: x in map: map[]'\n";
         assert!(check(500, "application/yaml", yaml));
+        assert!(check_head("/apis/apps/v1/watch", 500));
     }
 
     #[test]
@@ -241,6 +255,7 @@ mod tests {
         let bare = status(500, "", "something new").replace("\"reason\":\"\",", "");
         assert!(!check(500, "application/json", &bare));
         assert!(!check(503, "text/plain", "overload"));
+        assert!(!check_head("/api/v1/pods", 500));
         let message = Message::new("GET", "/");
         assert!(judge(&message, &Outcome::Silence).is_err());
         assert!(judge(&message, &Outcome::Closed("reset".into())).is_err());
