@@ -5,7 +5,9 @@ mod bench;
 mod cli;
 mod clock;
 mod duration;
+mod open_files;
 mod serve;
+mod signals;
 mod snapshot;
 
 use std::io::{self, Write as _};

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use masthead::{Builder, Config, RunningServer, StartError, Storage, Transport};
 use serde_json::json;
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::{info, warn};
 
 use crate::cli::LogFormat;
+use crate::open_files;
+use crate::signals::Signals;
 
 /// More worker threads than this do not help: the committing thread is one.
 const WORKERS_MAX: usize = 8;
@@ -119,43 +120,10 @@ fn announce(
     out.flush()
 }
 
-/// The signals that mean stop.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn catch() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    /// The next one, by name. Cancel-safe, as both of its halves are.
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.interrupt.recv() => "SIGINT",
-            _ = self.terminate.recv() => "SIGTERM",
-        }
-    }
-}
-
-/// Takes all the open files that the system allows: each connection is one.
+/// More connections at once than the system gives at first.
 fn raise_file_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if current == maximum {
-        return;
-    }
-    if let Err(error) = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: maximum,
-            maximum,
-        },
-    ) {
+    if let Err(error) = open_files::raise() {
+        let current = open_files::allowed();
         warn!(%error, "the limit of open files stays at {current:?}");
     }
 }

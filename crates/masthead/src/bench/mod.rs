@@ -35,7 +35,6 @@ use std::ffi::OsStr;
 use std::io::{self, Write as _};
 
 use serde_json::Value;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use access::Access;
 pub(crate) use args::BenchArgs;
@@ -49,6 +48,9 @@ use report::{Place, Report, Subject};
 use wire::Clock;
 use work::Bench;
 
+use crate::open_files;
+use crate::signals::Signals;
+
 /// More threads than this the load does not need.
 const WORKERS_MAX: usize = 8;
 /// Open files besides the connections.
@@ -61,7 +63,8 @@ pub(crate) fn run(args: &BenchArgs, environment: Option<&OsStr>) -> Result<(), B
         [] => None,
         pids => Some(Processes::new(pids)?),
     };
-    raise_file_limit();
+    // Where the system does not give them, the check that follows says so.
+    open_files::raise().ok();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores.min(WORKERS_MAX))
@@ -90,7 +93,7 @@ async fn bench(
     let mut signals = Signals::catch().map_err(BenchError::Signals)?;
     let (subject, streams_max) = tokio::select! {
         reached = reach(&client, processes.as_ref()) => reached?,
-        () = signals.next() => return Err(BenchError::Early),
+        _ = signals.next() => return Err(BenchError::Early),
     };
     check_files(&args.work, streams_max)?;
     let suffix = uuid::Uuid::new_v4().simple().to_string();
@@ -115,12 +118,12 @@ async fn clean_run(
     let namespace = || bench.namespace.name().to_owned();
     let ended = tokio::select! {
         ended = measure(bench, work) => ended,
-        () = signals.next() => Err(BenchError::Interrupted { namespace: namespace() }),
+        _ = signals.next() => Err(BenchError::Interrupted { namespace: namespace() }),
     };
     bench.progress.phase("cleaning up", 0);
     let cleaned = tokio::select! {
         cleaned = bench.namespace.delete(&bench.client) => cleaned,
-        () = signals.next() => return Err(BenchError::Abandoned { namespace: namespace() }),
+        _ = signals.next() => return Err(BenchError::Abandoned { namespace: namespace() }),
     };
     let cleaned = cleaned.map_err(|source| BenchError::Cleanup {
         namespace: namespace(),
@@ -204,23 +207,10 @@ fn check_files(work: &Work, streams_max: Option<usize>) -> Result<(), BenchError
         Work::Resume(args) => 2 * watchers(args.watchers, args.streams),
     };
     let wanted = u64::from(connections) + FILES_SPARE;
-    let allowed = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-    match allowed {
+    match open_files::allowed() {
         Some(allowed) if allowed < wanted => Err(BenchError::OpenFiles { wanted, allowed }),
         _ => Ok(()),
     }
-}
-
-/// Takes all the open files that the system allows. Where it does not, the check that follows
-/// says so.
-fn raise_file_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    let most = Rlimit {
-        current: maximum,
-        maximum,
-    };
-    setrlimit(Resource::Nofile, most).ok();
 }
 
 fn tell(report: &Report, subject: &Subject, common: &Common) -> Result<(), BenchError> {
@@ -234,27 +224,4 @@ fn tell(report: &Report, subject: &Subject, common: &Common) -> Result<(), Bench
     written
         .and_then(|()| out.flush())
         .map_err(BenchError::Output)
-}
-
-/// The signals that mean stop.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn catch() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    /// The next one. Cancel-safe, as both of its halves are.
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
 }
