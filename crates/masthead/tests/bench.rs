@@ -15,8 +15,6 @@ use std::time::{Duration, Instant};
 
 use masthead::{RunningServer, Server};
 use rustix::process::{Pid, Signal, kill_process};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
 use serde_json::{Value, json};
 use support::Client;
 
@@ -63,9 +61,7 @@ impl World {
 
     /// How many namespaces of benches there are.
     async fn namespaces_left(&self) -> usize {
-        let authority = self.server.ca_pem().unwrap();
-        let authority = CertificateDer::from_pem_slice(authority.as_bytes()).unwrap();
-        let client = Client::new(self.server.local_addr(), self.server.token(), &authority);
+        let client = Client::of(&self.server);
         let list = client
             .get("/api/v1/namespaces?labelSelector=masthead-bench")
             .await

@@ -12,8 +12,6 @@ use std::time::Duration;
 
 use http::Method;
 use masthead::{RunningServer, Server};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
 use serde_json::{Value, json};
 use support::{CONFIG_MAPS, Client, Event, Masthead, Next, Options, Watch};
 use support::{config_map, version};
@@ -27,13 +25,8 @@ const HISTORY_EVENTS: u64 = 100;
 
 async fn start() -> (RunningServer, Client) {
     let server = Server::builder().virtual_clock(true).start().await.unwrap();
-    let client = client(&server);
+    let client = Client::of(&server);
     (server, client)
-}
-
-fn client(server: &RunningServer) -> Client {
-    let authority = CertificateDer::from_pem_slice(server.ca_pem().unwrap().as_bytes()).unwrap();
-    Client::new(server.local_addr(), server.token(), &authority)
 }
 
 async fn advance(server: &RunningServer, millis: u64) {
@@ -279,7 +272,7 @@ async fn the_clock_is_advanced_over_the_api() {
 #[tokio::test]
 async fn a_server_that_goes_by_real_time_refuses_to_jump() {
     let server = Server::builder().start().await.unwrap();
-    let client = client(&server);
+    let client = Client::of(&server);
     let path = "/masthead/clock/advance?by=1s";
     let refused = client.call(Method::POST, path, None).await;
     assert_eq!(refused.status, 403);

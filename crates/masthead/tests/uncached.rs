@@ -10,8 +10,6 @@ mod support;
 use std::time::Duration;
 
 use masthead::{RunningServer, Server};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
 use serde_json::{Value, json};
 use support::{CONFIG_MAPS, Client, Event, Watch, config_map, version};
 
@@ -22,13 +20,8 @@ const QUIET: Duration = Duration::from_millis(50);
 
 async fn start() -> (RunningServer, Client) {
     let server = Server::builder().virtual_clock(true).start().await.unwrap();
-    let client = client(&server);
+    let client = Client::of(&server);
     (server, client)
-}
-
-fn client(server: &RunningServer) -> Client {
-    let authority = CertificateDer::from_pem_slice(server.ca_pem().unwrap().as_bytes()).unwrap();
-    Client::new(server.local_addr(), server.token(), &authority)
 }
 
 fn event(name: &str) -> Value {
@@ -204,7 +197,7 @@ async fn without_caches_every_resource_follows_the_store() {
         .start()
         .await
         .unwrap();
-    let client = client(&server);
+    let client = Client::of(&server);
     for collection in [EVENTS, CONFIG_MAPS] {
         let refused = client
             .get(&format!("{collection}?resourceVersion=900000000000000"))

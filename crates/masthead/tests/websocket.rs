@@ -6,8 +6,6 @@ mod support;
 use std::time::Duration;
 
 use masthead::{RunningServer, Server};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
 use support::{CONFIG_MAPS, Client, Event, PATIENCE, Protocol, config_map, within};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -20,8 +18,7 @@ const CLOSE: u8 = 8;
 
 async fn start() -> (RunningServer, Client) {
     let server = Server::builder().virtual_clock(true).start().await.unwrap();
-    let authority = CertificateDer::from_pem_slice(server.ca_pem().unwrap().as_bytes()).unwrap();
-    let client = Client::new(server.local_addr(), server.token(), &authority);
+    let client = Client::of(&server);
     (server, client)
 }
 

@@ -9,7 +9,9 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use masthead::RunningServer;
 use rustls::ClientConfig;
+use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use serde_json::Value;
 use tokio::net::TcpStream;
@@ -80,6 +82,13 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    /// The admin of a server that runs in this process.
+    pub(crate) fn of(server: &RunningServer) -> Self {
+        let authority = server.ca_pem().unwrap();
+        let authority = CertificateDer::from_pem_slice(authority.as_bytes()).unwrap();
+        Self::new(server.local_addr(), server.token(), &authority)
+    }
+
     /// A client that trusts `authority` and speaks HTTP/2, over one connection for all requests.
     pub(crate) fn new(
         address: SocketAddr,
